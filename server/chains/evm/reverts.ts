@@ -1,0 +1,52 @@
+import { decodeErrorResult, type Hex } from "viem";
+import type { RevertReason } from "#server/ports/chain.ts";
+import { REVERT_ABI } from "./abi.ts";
+
+/** What each named error of a token or of Permit2 means for a payment. */
+const BY_NAME: Record<string, RevertReason> = {
+  AuthorizationUsedOrCanceled: "nonce_used",
+  ERC3009ConsumedAuthorization: "nonce_used",
+  InvalidNonce: "nonce_used",
+  AuthorizationExpired: "expired",
+  ERC3009InvalidAuthorizationTime: "expired",
+  SignatureExpired: "expired",
+  InvalidSignature: "bad_signature",
+  ERC3009InvalidSignature: "bad_signature",
+  ECDSAInvalidSignature: "bad_signature",
+  ECDSAInvalidSignatureS: "bad_signature",
+  ECDSAInvalidSignatureLength: "bad_signature",
+  InvalidSigner: "bad_signature",
+  InvalidContractSignature: "bad_signature",
+  InvalidSignatureLength: "bad_signature",
+  Blacklisted: "denied",
+  ERC20InsufficientBalance: "insufficient_balance",
+  ERC20InsufficientAllowance: "insufficient_allowance",
+};
+
+/**
+ * Reason texts of deployed tokens that revert with a string instead of a named error. The text only sharpens the
+ * message: what is not listed is `other`, and the facts are read from the chain again either way.
+ * Sources: Circle FiatToken v2, Tether (TetherToken), solmate and OpenZeppelin 4 ERC-20.
+ */
+const BY_TEXT: [RegExp, RevertReason][] = [
+  [/authorization is used or canceled/i, "nonce_used"],
+  [/authorization is expired/i, "expired"],
+  [/invalid signature/i, "bad_signature"],
+  [/amount exceeds balance/i, "insufficient_balance"],
+  [/amount exceeds allowance/i, "insufficient_allowance"],
+  [/blacklisted|black listed/i, "denied"],
+];
+
+/** Reads revert data; a call that reverts without naming a reason is `other`. */
+export function readRevert(data: Hex | null, message: string): { reason: RevertReason; detail: string } {
+  if (data === null || data === "0x") return { reason: "other", detail: message };
+  try {
+    const { errorName, args } = decodeErrorResult({ abi: REVERT_ABI, data });
+    if (errorName !== "Error") return { reason: BY_NAME[errorName] ?? "other", detail: errorName };
+    const text = String(args[0]);
+    const known = BY_TEXT.find(([pattern]) => pattern.test(text));
+    return { reason: known?.[1] ?? "other", detail: text };
+  } catch {
+    return { reason: "other", detail: `unknown error ${data.slice(0, 10)}` };
+  }
+}

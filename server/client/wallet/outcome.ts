@@ -1,0 +1,77 @@
+import type { Issue } from "./gateway-error.ts";
+import type { Amount, PaymentOption, PaymentStatus } from "./shapes.ts";
+
+/** How paying ended. Everything a user can meet is a variant here; only defects and aborts throw. */
+export type Outcome =
+  /** `txId` is null when the service did not name it; `earlier`: it was paid before this attempt. */
+  | { kind: "succeeded"; txId: string | null; paid: Amount | null; earlier: boolean }
+  /** Submitted and alive, but not final when the time to wait was over. */
+  | { kind: "processing"; status: PaymentStatus }
+  | { kind: "failed"; failureCode: string | null }
+  /** The payment's window closed. */
+  | { kind: "expired"; startOver: "new_link" }
+  | { kind: "cancelled" }
+  /** The option's price or route is no longer valid; the payment itself may still be open. */
+  | { kind: "quote_expired"; startOver: "same_link" }
+  | Refused
+  | { kind: "no_option"; reason: NoOptionReason }
+  | { kind: "data_needed"; option: PaymentOption; url: string; schema: unknown }
+  /** The service gave no usable answer before anything was submitted. */
+  | { kind: "unavailable"; message: string }
+  /**
+   * Something was submitted and nobody could say what became of it. Not a failure: paying again before
+   * this is known may pay twice. `transactions` are the hashes this wallet broadcast.
+   */
+  | { kind: "unknown"; lastStatus: PaymentStatus | null; message: string; transactions: string[] };
+
+/** Nothing was paid: the service (`code`, `requestId` and `issues` are its own) or the wallet said no. */
+export type Refused = {
+  kind: "refused";
+  by: "service" | "wallet";
+  message: string;
+  code: string | null;
+  requestId: string | null;
+  issues: Issue[];
+  /** Null: trying again needs a change; else the pause after which the same may work. */
+  retryAfterMs: number | null;
+};
+
+/** `none_offered`: no account can pay; `not_executable`: no executor for what was asked; `none_chosen`: the user left. */
+export type NoOptionReason = "none_offered" | "not_executable" | "none_chosen";
+
+const NO_OPTION: Record<NoOptionReason, string> = {
+  none_offered:
+    "None of these accounts can pay: insufficient funds in the accepted assets, or no supported network.",
+  not_executable: "This wallet cannot execute what the remaining options ask for.",
+  none_chosen: "No option was chosen; nothing was paid.",
+};
+
+/** One plain sentence or two for the user: what happened and what can be done now. */
+export function adviceFor(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "succeeded":
+      return outcome.earlier ? "This payment was already paid." : "The payment succeeded.";
+    case "processing":
+      return "The payment was submitted and is still being confirmed. Do not pay again; look at it later.";
+    case "failed":
+      return "The payment failed. Start again from the shop.";
+    case "expired":
+      return "The payment expired before it was paid. Ask the shop for a new payment link.";
+    case "cancelled":
+      return "The payment was cancelled. Start again from the shop.";
+    case "quote_expired":
+      return "The price of this option expired. Open the same link again for a fresh one.";
+    case "refused":
+      return outcome.by === "wallet"
+        ? `Nothing was paid: ${outcome.message}`
+        : `The payment service refused: ${outcome.message}`;
+    case "no_option":
+      return NO_OPTION[outcome.reason];
+    case "data_needed":
+      return "The shop must know who pays. Fill in the form, then pay again.";
+    case "unavailable":
+      return `${outcome.message} Nothing was submitted; try again later.`;
+    case "unknown":
+      return "It is not known whether the payment went through. Do not pay again: keep the link, look at it again later, and ask the shop if it stays open.";
+  }
+}

@@ -1,0 +1,105 @@
+import { createChains } from "#server/chains/index.ts";
+import { checkDatabase } from "#server/db/check-database.ts";
+import { createDatabase, type Database } from "#server/db/client.ts";
+import { type Credentials, createCredentials } from "#server/db/credentials.ts";
+import { createListener } from "#server/db/listener.ts";
+import { createStore } from "#server/db/store.ts";
+import { isTransient } from "#server/db/transaction.ts";
+import { createWakeup, type ProcessWakeup } from "#server/db/wakeup.ts";
+import { createQueue, type Queue } from "#server/jobs/queue.ts";
+import { systemClock } from "#server/platform/clock.ts";
+import { type Env, env } from "#server/platform/env.ts";
+import { createLog, type Log } from "#server/platform/log.ts";
+import { ChainUnavailable } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+
+/** Everything one process is built from. */
+export type Container = {
+  env: Env;
+  log: Log;
+  services: Services;
+  credentials: Credentials;
+  db: Database;
+  queue: Queue;
+  wakeup: ProcessWakeup;
+  /** Held polls by key, counted by the edge. */
+  heldByKey: Map<string, number>;
+  /** `starting` until the process entry has started what it is to run; `stopping` from the stop signal on. */
+  state: { phase: "starting" | "serving" | "stopping" };
+  /** Compares every chain with its registry entry and takes out what differs; returns what it found. */
+  verifyChains(): Promise<string[]>;
+  /** Every reason this database may not serve payments; throws when it does not answer. */
+  checkDatabase(): Promise<string[]>;
+  /** Whether an error says that something outside is away for now, so that the same call may work later. */
+  isOutage(error: unknown): boolean;
+  close(): Promise<void>;
+};
+
+/** Builds a process's parts; connections open on first use. `worker`: this process also works off the job queue. */
+export function openContainer(settings: Env, { worker }: { worker: boolean }): Container {
+  const log = createLog(settings.LOG_LEVEL);
+  const db = createDatabase(settings.DATABASE_URL);
+  const listener = createListener(settings.DATABASE_URL, ["payment", "credentials"], log);
+  const queue = createQueue(settings.DATABASE_URL, log, { worker });
+  const credentials = createCredentials(db.query, settings.FLORIN_KEY_PEPPER, listener, log);
+  const wakeup = createWakeup(listener, db.query, log);
+  const { chains, prices, screening, verify } = createChains(settings, log);
+  const store = {
+    ...createStore(db, queue.sendJob),
+    merchant: async (id: string) => credentials.merchant(id),
+  };
+  const services: Services = {
+    env: settings,
+    log,
+    clock: systemClock,
+    store,
+    chains,
+    prices,
+    screening,
+    wakeup,
+  };
+  return {
+    env: settings,
+    log,
+    services,
+    credentials,
+    db,
+    queue,
+    wakeup,
+    heldByKey: new Map(),
+    state: { phase: "starting" },
+    verifyChains: verify,
+    checkDatabase: () => checkDatabase(db),
+    isOutage: (error) => error instanceof ChainUnavailable || isTransient(error),
+    async close() {
+      wakeup.shut();
+      await listener.close();
+      await db.close();
+    },
+  };
+}
+
+const SLOT: unique symbol = Symbol.for("florin.services");
+const slot = globalThis as typeof globalThis & { [SLOT]?: Container };
+
+/** Makes `opened` the one of this process; for process entries and tests. */
+export function installContainer(opened: Container): Container {
+  slot[SLOT] = opened;
+  return opened;
+}
+
+/** A process without an entry of ours (`next dev`): parts are built on first use. */
+function openOnDemand(): Container {
+  const opened = openContainer(env(), { worker: false });
+  opened.state.phase = "serving";
+  opened.queue
+    .start()
+    .catch((error) => opened.log.error({ err: error }, "the job queue did not start"));
+  return opened;
+}
+
+/** The process's parts. Several bundles share them, so they live on `globalThis`. */
+export const container = (): Container => slot[SLOT] ?? installContainer(openOnDemand());
+
+/** What use cases are handed. */
+export const services = (): Services => container().services;

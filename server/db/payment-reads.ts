@@ -1,0 +1,172 @@
+import { newId } from "#server/platform/ids.ts";
+import type { PaymentOption, Store } from "#server/ports/store.ts";
+import type { Database } from "./client.ts";
+import {
+  type AttemptRow,
+  type CaptureRow,
+  type OptionRow,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  type SettlementRow,
+  toAttempt,
+  toCapture,
+  toOption,
+  toPayment,
+  toSettlement,
+} from "./rows.ts";
+import { inTransaction } from "./transaction.ts";
+
+async function saveOptions(
+  db: Database,
+  options: Omit<PaymentOption, "id">[],
+): Promise<PaymentOption[]> {
+  if (options.length === 0) return [];
+  const rows = options.map((o) => ({
+    id: newId("option"),
+    payment_id: o.paymentId,
+    account: o.account,
+    chain: o.chain,
+    asset: o.asset,
+    payer: o.payer,
+    recipient: o.recipient,
+    mechanism: o.mechanism,
+    amount_minor: o.amount.toString(),
+    fingerprint: o.fingerprint,
+    actions: o.actions,
+    authorization: o.authorization,
+    auth_nonce: o.authorization.nonce,
+    auth_deadline: new Date(o.authorization.deadline * 1000),
+    auth_digest: o.digest,
+    quote: o.quote,
+    usd_micros: o.usdMicros?.toString() ?? null,
+    depth: o.depth,
+    expires_at: o.expiresAt === null ? null : new Date(o.expiresAt * 1000),
+    created_at: new Date(),
+  }));
+  // Two calls that make the same offer at once end with one row and one id.
+  const stored = await db.query<OptionRow>(
+    `with made as (
+       insert into payment_option select * from jsonb_populate_recordset(null::payment_option, $1)
+       on conflict (payment_id, fingerprint) do nothing returning *)
+     select * from made union all
+     select o.* from payment_option o where o.payment_id = $2 and o.fingerprint = any($3)`,
+    [JSON.stringify(rows), options[0]?.paymentId, options.map((o) => o.fingerprint)],
+  );
+  const missing = options.some((o) => !stored.some((row) => row.fingerprint === o.fingerprint));
+  const all = missing
+    ? await db.query<OptionRow>(`select * from payment_option where payment_id = $1`, [
+        options[0]?.paymentId,
+      ])
+    : stored;
+  return options.map((o) => {
+    const row = all.find(({ fingerprint }) => fingerprint === o.fingerprint);
+    if (row === undefined) throw new Error("an option was not stored");
+    return { ...toOption(row), account: o.account };
+  });
+}
+
+/** Reads that endpoints make. */
+export const paymentReads = (
+  db: Database,
+): Pick<
+  Store,
+  | "payment"
+  | "paymentMoney"
+  | "option"
+  | "optionsOf"
+  | "saveOptions"
+  | "liveAttempt"
+  | "merchant"
+  | "storedAnswer"
+  | "storeAnswer"
+> => ({
+  async payment(id) {
+    const { rows } = await db.pool.query<PaymentRow>({
+      name: "payment",
+      text: `select ${PAYMENT_COLUMNS} from payment where id = $1`,
+      values: [id],
+    });
+    return rows[0] === undefined ? null : toPayment(rows[0]);
+  },
+  async paymentMoney(id) {
+    const [captures, settlements] = await Promise.all([
+      db.query<CaptureRow>(
+        `select * from capture where payment_id = $1 order by (status = 'orphaned'), ordinal desc limit 1`,
+        [id],
+      ),
+      db.query<SettlementRow>(
+        `select * from settlement where payment_id = $1 and state not in ('reverted', 'superseded')`,
+        [id],
+      ),
+    ]);
+    return {
+      capture: captures[0] === undefined ? null : toCapture(captures[0]),
+      settlement: settlements[0] === undefined ? null : toSettlement(settlements[0]),
+    };
+  },
+  async option(id) {
+    const rows = await db.query<OptionRow>(`select * from payment_option where id = $1`, [id]);
+    return rows[0] === undefined ? null : toOption(rows[0]);
+  },
+  async optionsOf(paymentId, payers) {
+    const rows = await db.query<OptionRow>(
+      `select * from payment_option where payment_id = $1 and payer = any($2) order by created_at desc`,
+      [paymentId, payers],
+    );
+    return rows.map(toOption);
+  },
+  saveOptions: (options) => saveOptions(db, options),
+  async liveAttempt(paymentId) {
+    const rows = await db.query<AttemptRow>(
+      `select * from attempt where payment_id = $1 and state = 'live'`,
+      [paymentId],
+    );
+    return rows[0] === undefined ? null : toAttempt(rows[0]);
+  },
+  async merchant(id) {
+    const row = await db.prisma.merchant.findUnique({
+      where: { id },
+      include: { destinations: true },
+    });
+    if (row === null) return null;
+    return {
+      id: row.id,
+      partnerId: row.partner_id,
+      environment: row.environment === "live" ? "live" : "test",
+      name: row.name,
+      iconUrl: row.icon_url,
+      flow: row.flow === "direct" ? "direct" : "intermediary",
+      feeBps: row.fee_bps,
+      feeFixedCents: row.fee_fixed_cents,
+      settlementSchedule: row.settlement_schedule === "batched" ? "batched" : "instant",
+      status: row.status === "active" ? "active" : "deleted",
+      destinations: Object.fromEntries(row.destinations.map((d) => [d.asset, d.destination])),
+    };
+  },
+  async storedAnswer(scope, key) {
+    const rows = await db.query<{
+      fingerprint: Buffer;
+      status_code: number | null;
+      body: string | null;
+    }>(`select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`, [
+      scope,
+      key,
+    ]);
+    const row = rows[0];
+    if (row === undefined) return null;
+    const answer =
+      row.status_code === null || row.body === null
+        ? null
+        : { status: row.status_code, body: row.body };
+    return { fingerprint: new Uint8Array(row.fingerprint), answer };
+  },
+  async storeAnswer(claim, answer) {
+    await inTransaction(db.pool, (query) =>
+      query(
+        `insert into idempotency_key (scope, key, fingerprint, status_code, body) values ($1, $2, $3, $4, $5)
+         on conflict do nothing`,
+        [claim.scope, claim.key, Buffer.from(claim.fingerprint), answer.status, answer.body],
+      ),
+    );
+  },
+});

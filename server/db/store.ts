@@ -1,0 +1,29 @@
+import type { Store, Tx } from "#server/ports/store.ts";
+import { chainTx } from "./chain-tx.ts";
+import type { Database, Query } from "./client.ts";
+import { createPayment } from "./create-payment.ts";
+import { moneyTx } from "./money-tx.ts";
+import { paymentReads } from "./payment-reads.ts";
+import { paymentTx } from "./payment-tx.ts";
+import { outgoing, sweeps } from "./sweeps.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** Enqueues a job with the statement runner of a transaction. */
+export type SendJob = (query: Query, queue: string, data: Record<string, string>) => Promise<void>;
+
+/** The `Store` over PostgreSQL; `sendJob` is the queue's transactional send. */
+export function createStore(db: Database, sendJob: SendJob): Store {
+  const tx = (query: Query): Tx => ({
+    ...paymentTx(query),
+    ...moneyTx(query),
+    ...chainTx(query),
+    sendJob: (queue, data) => sendJob(query, queue, data),
+  });
+  return {
+    transaction: (work) => inTransaction(db.pool, (query) => work(tx(query))),
+    createPayment: (payment, claim, answer) => createPayment(db, payment, claim, answer),
+    ...paymentReads(db),
+    ...sweeps(db),
+    ...outgoing(db),
+  };
+}

@@ -1,0 +1,276 @@
+import type { Store } from "#server/ports/store.ts";
+import type { Database } from "./client.ts";
+import {
+  type CaptureRow,
+  type ChainTxRow,
+  type CursorRow,
+  type IntentRow,
+  type MovementRow,
+  type OptionRow,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  type SettlementRow,
+  toCapture,
+  toCursor,
+  toIntent,
+  toMovement,
+  toOption,
+  toPayment,
+  toSettlement,
+  toStoredTx,
+} from "./rows.ts";
+
+const ids = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** How long after its deadline an authorization is still looked for, so that a late one is recognised. */
+const WATCH_AFTER_DEADLINE = "interval '1 hour'";
+
+/** Queries that find work left to do; a lost job is found again by them. */
+export const sweeps = (
+  db: Database,
+): Pick<
+  Store,
+  | "paymentsToExpire"
+  | "attemptsToSubmit"
+  | "attemptsPastDeadline"
+  | "movementsToJudge"
+  | "optionForMovement"
+  | "newestOfferTo"
+  | "hasArrival"
+  | "hasTransferOf"
+  | "capturesToFinalize"
+  | "orphanedCaptures"
+  | "watchedRecipients"
+  | "cursor"
+  | "blockHashAt"
+> => ({
+  async paymentsToExpire(limit) {
+    return ids(
+      await db.query(
+        `select id from payment where status = 'requires_action' and expires_at <= clock_timestamp()
+         order by expires_at limit $1`,
+        [limit],
+      ),
+    );
+  },
+  async attemptsToSubmit(chain, limit) {
+    return ids(
+      await db.query(
+        `select a.payment_id as id from attempt a
+         join payment p on p.id = a.payment_id and p.status = 'processing'
+         join payment_option o on o.id = a.option_id and o.chain = $1
+         where a.state = 'live' and not exists (
+           select 1 from chain_intent i where i.attempt_id = a.id and i.kind = 'capture' and i.state not in ('reverted', 'superseded'))
+           and not exists (select 1 from movement m where m.payment_id = p.id and m.state = 'seen')
+         order by a.created_at limit $2`,
+        [chain, limit],
+      ),
+    );
+  },
+  async attemptsPastDeadline(chain, limit) {
+    return ids(
+      await db.query(
+        `select p.id from payment p join payment_option o on o.id = p.option_id and o.chain = $1
+         join chain_cursor c on c.chain = o.chain
+         where p.status = 'processing' and extract(epoch from o.auth_deadline) < c.finalized_time
+           and c.scanned_number >= c.finalized_number
+         order by o.auth_deadline limit $2`,
+        [chain, limit],
+      ),
+    );
+  },
+  async movementsToJudge(chain, limit) {
+    const rows = await db.query<MovementRow>(
+      `select * from movement where chain = $1 and state = 'seen' order by id limit $2`,
+      [chain, limit],
+    );
+    return rows.map(toMovement);
+  },
+  async optionForMovement({ chain, payer, authNonce, asset, txHash, amount, recipient }) {
+    const rows =
+      authNonce !== null
+        ? await db.query<OptionRow>(
+            `select o.* from payment_option o join payment p on p.id = o.payment_id
+             where o.chain = $1 and o.payer = $2 and o.auth_nonce = $3 and o.asset = $4
+             order by (o.amount_minor = $5 and o.recipient = $6) desc, (o.id = p.option_id) desc nulls last,
+               o.created_at desc limit 1`,
+            [chain, payer, authNonce, asset, amount.toString(), recipient],
+          )
+        : await db.query<OptionRow>(
+            `select o.* from chain_tx t join chain_intent i on i.id = t.intent_id and i.kind = 'capture'
+             join attempt a on a.id = i.attempt_id join payment_option o on o.id = a.option_id
+             where t.chain = $1 and t.hash = $2 and o.payer = $3 and o.asset = $4`,
+            [chain, txHash, payer, asset],
+          );
+    return rows[0] === undefined ? null : toOption(rows[0]);
+  },
+  async newestOfferTo(chain, payer) {
+    const rows = await db.query<OptionRow>(
+      `select * from payment_option where chain = $1 and payer = $2 order by created_at desc limit 1`,
+      [chain, payer],
+    );
+    if (rows[0] === undefined) return null;
+    const option = toOption(rows[0]);
+    const payments = await db.query<PaymentRow>(
+      `select ${PAYMENT_COLUMNS} from payment where id = $1`,
+      [option.paymentId],
+    );
+    return payments[0] === undefined ? null : { option, payment: toPayment(payments[0]) };
+  },
+  async hasArrival(chain, payer, nonce) {
+    const rows = await db.query(
+      `select 1 from movement where chain = $1 and payer = $2 and auth_nonce = $3
+           and state in ('seen', 'credited') limit 1`,
+      [chain, payer, nonce],
+    );
+    return rows.length > 0;
+  },
+  async hasTransferOf(paymentId) {
+    const rows = await db.query(
+      `select 1 from movement m where m.state in ('seen', 'credited') and (m.payment_id = $1 or exists (
+         select 1 from chain_tx t join chain_intent i on i.id = t.intent_id
+         where i.payment_id = $1 and i.kind = 'capture' and t.chain = m.chain and t.hash = m.tx_hash)) limit 1`,
+      [paymentId],
+    );
+    return rows.length > 0;
+  },
+  async capturesToFinalize(chain, finalized, limit) {
+    const rows = await db.query<CaptureRow>(
+      `select c.* from capture c join movement m on m.id = c.movement_id and m.state = 'credited'
+       where c.chain = $1 and c.status = 'confirmed' and c.block_number <= $2 order by c.id limit $3`,
+      [chain, finalized, limit],
+    );
+    return rows.map(toCapture);
+  },
+  async orphanedCaptures(chain, limit) {
+    const rows = await db.query<CaptureRow>(
+      `select c.* from capture c join movement m on m.id = c.movement_id and m.state = 'orphaned'
+       where c.chain = $1 and c.status <> 'orphaned' order by c.id limit $2`,
+      [chain, limit],
+    );
+    return rows.map(toCapture);
+  },
+  async watchedRecipients(chain) {
+    const rows = await db.query<{ recipient: string }>(
+      `select distinct recipient from payment_option
+       where chain = $1 and auth_deadline > clock_timestamp() - ${WATCH_AFTER_DEADLINE}`,
+      [chain],
+    );
+    return rows.map(({ recipient }) => recipient);
+  },
+  async cursor(chain) {
+    const rows = await db.query<CursorRow>(`select * from chain_cursor where chain = $1`, [chain]);
+    return rows[0] === undefined ? null : toCursor(rows[0]);
+  },
+  async blockHashAt(chain, number) {
+    const rows = await db.query<{ number: string; hash: string; parent: string; time: string }>(
+      `select number, hash, parent, time from chain_block where chain = $1 and number = $2`,
+      [chain, number],
+    );
+    const row = rows[0];
+    return row === undefined
+      ? null
+      : { number: BigInt(row.number), hash: row.hash, parent: row.parent, time: BigInt(row.time) };
+  },
+});
+
+/** Queries over intents and settlements. */
+export const outgoing = (
+  db: Database,
+): Pick<
+  Store,
+  | "settlementsDue"
+  | "settlementsOfIntent"
+  | "holds"
+  | "intent"
+  | "openIntents"
+  | "openCaptureIntent"
+  | "intentTxs"
+  | "intentsInFlight"
+  | "ensureSigner"
+  | "ledgerBalance"
+> => ({
+  async settlementsDue(chain, batchEveryS, limit) {
+    const rows = await db.query<SettlementRow & { due: boolean }>(
+      `select s.*, (s.schedule = 'instant' or min(s.created_at) over (partition by s.merchant_id, s.asset, s.destination, s.schedule)
+         <= clock_timestamp() - make_interval(secs => $2)) as due
+       from settlement s where s.state = 'pending' and s.asset like $1 || '/%'
+         and not exists (select 1 from settlement_hold h where h.asset in (s.asset, '*'))
+       order by s.created_at limit $3`,
+      [chain, batchEveryS, limit],
+    );
+    const groups = new Map<string, SettlementRow[]>();
+    for (const row of rows.filter(({ due }) => due)) {
+      const key =
+        row.schedule === "instant" ? row.id : `${row.merchant_id} ${row.asset} ${row.destination}`;
+      groups.set(key, [...(groups.get(key) ?? []), row]);
+    }
+    return [...groups.values()].map((group) => group.map(toSettlement));
+  },
+  async settlementsOfIntent(intentId) {
+    const rows = await db.query<SettlementRow>(`select * from settlement where intent_id = $1`, [
+      intentId,
+    ]);
+    return rows.map(toSettlement);
+  },
+  async holds() {
+    const rows = await db.query<{ asset: string }>(`select asset from settlement_hold`);
+    return rows.map(({ asset }) => asset);
+  },
+  async intent(id) {
+    const rows = await db.query<IntentRow>(`select * from chain_intent where id = $1`, [id]);
+    return rows[0] === undefined ? null : toIntent(rows[0]);
+  },
+  async openIntents(chain, limit) {
+    const intents = await db.query<IntentRow>(
+      `select * from chain_intent where chain = $1 and state in ('signed', 'broadcast', 'mined')
+       order by signer, nonce limit $2`,
+      [chain, limit],
+    );
+    const txs = await db.query<ChainTxRow>(
+      `select * from chain_tx where intent_id = any($1) order by created_at desc`,
+      [ids(intents)],
+    );
+    return intents.map((intent) => ({
+      intent: toIntent(intent),
+      txs: txs.filter((tx) => tx.intent_id === intent.id).map(toStoredTx),
+    }));
+  },
+  async openCaptureIntent(attemptId) {
+    const rows = await db.query<IntentRow>(
+      `select * from chain_intent where attempt_id = $1 and kind = 'capture' and state not in ('reverted', 'superseded')`,
+      [attemptId],
+    );
+    return rows[0] === undefined ? null : toIntent(rows[0]);
+  },
+  async intentTxs(intentId) {
+    const rows = await db.query<ChainTxRow>(
+      `select * from chain_tx where intent_id = $1 order by created_at desc`,
+      [intentId],
+    );
+    return rows.map(toStoredTx);
+  },
+  async intentsInFlight(chain, signer) {
+    const rows = await db.query<{ n: string }>(
+      `select count(*) as n from chain_intent where chain = $1 and signer = $2 and state in ('signed', 'broadcast')`,
+      [chain, signer],
+    );
+    return Number(rows[0]?.n ?? 0);
+  },
+  async ensureSigner(chain, signer, chainNonce) {
+    const rows = await db.query<{ next: string }>(
+      `with made as (insert into signer_nonce (chain, signer, base, next) values ($1, $2, $3, $3)
+         on conflict do nothing returning next)
+       select next from made union all select next from signer_nonce where chain = $1 and signer = $2`,
+      [chain, signer, chainNonce],
+    );
+    return { next: BigInt(rows[0]?.next ?? chainNonce) };
+  },
+  async ledgerBalance(kind, asset) {
+    const rows = await db.query<{ sum: string }>(
+      `select coalesce(sum(balance), 0) as sum from ledger_account where kind = $1 and asset = $2`,
+      [kind, asset],
+    );
+    return BigInt(rows[0]?.sum ?? 0);
+  },
+});

@@ -1,0 +1,83 @@
+import type { WalletRpcAction, WalletRpcMethod } from "./actions.ts";
+
+/** One result as it arrived: the elements of its `data`. */
+export type Result = { type: "walletRpc"; data: unknown[] };
+
+/** Outputs in the order of the actions, or why they cannot be the outputs of these actions. */
+export type Alignment =
+  | { kind: "aligned"; outputs: string[] }
+  | { kind: "misaligned"; reason: string };
+
+const HEX = /^0x([0-9a-fA-F]{2})+$/;
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+
+/** Puts results back into one output per action: clients send one result each, or all outputs in one result. */
+function flatten(results: Result[], expected: number): unknown[] | null {
+  const only = results[0];
+  if (results.length === 1 && expected > 1 && only !== undefined && only.data.length === expected)
+    return only.data;
+  if (results.some(({ data }) => data.length !== 1)) return null;
+  return results.map(({ data }) => data[0]);
+}
+
+/**
+ * A plain account's signature as 65 bytes with v of 27 or 28; null: no such signature.
+ * Accepts 65 bytes with v 0, 1, 27 or 28, and the 64-byte form of EIP-2098.
+ */
+export function normaliseSignature(hex: string): string | null {
+  if (!HEX.test(hex)) return null;
+  const body = hex.slice(2).toLowerCase();
+  if (body.length === 128) {
+    const yParityAndS = BigInt(`0x${body.slice(64)}`);
+    const s = yParityAndS & ((1n << 255n) - 1n);
+    const v = yParityAndS >> 255n === 1n ? "1c" : "1b";
+    return `0x${body.slice(0, 64)}${s.toString(16).padStart(64, "0")}${v}`;
+  }
+  if (body.length !== 130) return null;
+  const v = body.slice(128);
+  const normal: Record<string, string> = { "00": "1b", "01": "1c", "1b": "1b", "1c": "1c" };
+  const last = normal[v];
+  return last === undefined ? null : `0x${body.slice(0, 128)}${last}`;
+}
+
+function readOutput(
+  method: WalletRpcMethod,
+  output: unknown,
+  payerHasCode: boolean,
+): string | null {
+  if (typeof output !== "string") return null;
+  if (method === "eth_sendTransaction") return HASH.test(output) ? output.toLowerCase() : null;
+  if (method === "solana_signTransaction") return output === "" ? null : output;
+  if (payerHasCode) return HEX.test(output) && !HASH.test(output) ? output.toLowerCase() : null;
+  return normaliseSignature(output);
+}
+
+/**
+ * Checks that `results` can be the outputs of `actions`, position by position.
+ * `outputs[i]` belongs to `actions[i]`; signatures of plain accounts come back normalised.
+ */
+export function alignResults(
+  actions: WalletRpcAction[],
+  results: Result[],
+  payerHasCode: boolean,
+): Alignment {
+  const outputs = flatten(results, actions.length);
+  if (outputs === null)
+    return { kind: "misaligned", reason: "a result has more or less than one output" };
+  if (outputs.length !== actions.length)
+    return {
+      kind: "misaligned",
+      reason: `${outputs.length} results for ${actions.length} actions`,
+    };
+  const read: string[] = [];
+  for (const [index, action] of actions.entries()) {
+    const output = readOutput(action.data.method, outputs[index], payerHasCode);
+    if (output === null)
+      return {
+        kind: "misaligned",
+        reason: `result ${index + 1} is no output of ${action.data.method}`,
+      };
+    read.push(output);
+  }
+  return { kind: "aligned", outputs: read };
+}

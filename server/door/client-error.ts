@@ -1,0 +1,27 @@
+import type { Duplex } from "node:stream";
+import { newRequestId } from "#server/http/answer.ts";
+
+const STATUS: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** Answers bytes that are no HTTP request as every other refusal is answered, and hangs up. */
+export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const requestId = newRequestId();
+  const code = "invalid_params";
+  const message = "The request cannot be read";
+  const body = JSON.stringify({ code, message, requestId, status: "error", error: { code, message } });
+  const head = [
+    `HTTP/1.1 ${STATUS[error.code ?? ""] ?? "400 Bad Request"}`,
+    "Content-Type: application/json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Request-Id: ${requestId}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

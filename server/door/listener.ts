@@ -1,0 +1,84 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import { answerWith } from "#server/http/answer.ts";
+import type { RouteHandler } from "#server/http/define-route.ts";
+import { healthz, readyz } from "#server/http/health.ts";
+import {
+  brokenAnswer,
+  malformedRequest,
+  notReadyYet,
+  unknownPath,
+  wrongMethod,
+} from "#server/http/not-served.ts";
+import type { Log } from "#server/platform/log.ts";
+import { createMatcher, pathOf } from "./match.ts";
+import { ROUTES } from "./routes.ts";
+
+type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
+/** What a front door is made of; `pages` serves everything outside the API, null: nothing does. */
+export type DoorParts = {
+  log: Log;
+  pages: () => NodeListener | null;
+  /** False until the process may serve requests. */
+  isOpen: () => boolean;
+};
+
+const OWN_PATHS: Readonly<Record<string, Readonly<Record<string, RouteHandler>>>> = {
+  "/healthz": { GET: healthz },
+  "/readyz": { GET: readyz },
+};
+
+/** A request target as a path with query: proxies may send the absolute form (RFC 9112, 3.2.2). */
+function targetOf(incoming: IncomingMessage): string {
+  const target = incoming.url ?? "";
+  if (target.startsWith("/")) return target;
+  const url = URL.parse(target);
+  return url === null ? "" : url.pathname + url.search;
+}
+
+const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/");
+
+/** The API's own answers are written by an adapter that has a cheaper `Response`; the platform's stays for everybody else. */
+function adapt(
+  answer: (request: Request, target: string) => Promise<Response>,
+  onError: (error: unknown) => Response,
+): NodeListener {
+  const platform = { Request: globalThis.Request, Response: globalThis.Response };
+  const listener = getRequestListener(
+    (request, { incoming }) => answer(request, targetOf(incoming as IncomingMessage)),
+    { hostname: "localhost", errorHandler: onError },
+  );
+  answerWith(globalThis.Response);
+  Object.defineProperty(globalThis, "Request", { value: platform.Request });
+  Object.defineProperty(globalThis, "Response", { value: platform.Response });
+  return (incoming, outgoing) => void listener(incoming, outgoing);
+}
+
+/** The process's one HTTP listener: the API by its route table, everything else by the pages. */
+export function createDoor({ log, pages, isOpen }: DoorParts): NodeListener {
+  const match = createMatcher({ ...ROUTES, ...OWN_PATHS });
+  const answer = async (request: Request, target: string): Promise<Response> => {
+    const path = pathOf(target);
+    const found = match(path);
+    if (found.kind === "malformed" || !target.startsWith("/")) return malformedRequest(path);
+    if (found.kind === "unknown") return unknownPath(path);
+    const method = request.method === "HEAD" && !("HEAD" in found.methods) ? "GET" : request.method;
+    const handler = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
+    if (handler === undefined) return wrongMethod(path, Object.keys(found.methods));
+    if (!isOpen() && !(path in OWN_PATHS)) return notReadyYet(path);
+    return handler(request, { params: Promise.resolve(found.params) });
+  };
+  const api = adapt(answer, (error) => {
+    if (error instanceof RequestError) return malformedRequest("/v1/");
+    log.error({ err: error }, "a request was answered by no step");
+    return brokenAnswer("/v1/");
+  });
+  return (incoming, outgoing) => {
+    const target = targetOf(incoming);
+    const path = pathOf(target);
+    const show = isApi(path) || path in OWN_PATHS || !target.startsWith("/") ? null : pages();
+    if (show === null) api(incoming, outgoing);
+    else show(incoming, outgoing);
+  };
+}

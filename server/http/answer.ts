@@ -1,0 +1,42 @@
+import { newId } from "#server/platform/ids.ts";
+import type { AppliedVersion } from "./read-version.ts";
+
+/** Headers that every origin may read, on the paths browsers call. */
+const EXPOSED = "Request-Id, Retry-After, Service-Version, WCP-Version";
+
+type ResponseClass = new (body: string | null, init: ResponseInit) => Response;
+let responseClass: ResponseClass = Response;
+
+/** Makes answers of a cheaper class than the platform's; called once by a front door that knows how to write it. */
+export function answerWith(made: ResponseClass): void {
+  responseClass = made;
+}
+
+/** A JSON answer before it becomes a `Response`; `body` is written as it is, and an empty one is none. */
+export type Answer = { status: number; body: string; headers?: Record<string, string> };
+
+/** The id a request is known by in the answer and in the log. */
+export const newRequestId = (): string => newId("request");
+
+/** Writes an answer with the headers every answer carries. */
+export function respond(
+  answer: Answer,
+  requestId: string,
+  version: AppliedVersion,
+  cors: boolean,
+): Response {
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Request-Id": requestId,
+    "Service-Version": version,
+    "WCP-Version": version,
+  };
+  if (cors) {
+    headers["Access-Control-Allow-Origin"] = "*";
+    headers["Access-Control-Expose-Headers"] = EXPOSED;
+  }
+  if (answer.headers !== undefined) Object.assign(headers, answer.headers);
+  return new responseClass(answer.body === "" ? null : answer.body, { status: answer.status, headers });
+}

@@ -1,0 +1,174 @@
+import type { z } from "zod";
+import { container, type Container } from "#server/container.ts";
+import type { EndpointShape } from "#server/contract/endpoint.ts";
+import { NEWEST_STABLE } from "#server/contract/version.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import type { Caller, Services } from "#server/ports/services.ts";
+import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
+import { type Answer, newRequestId, respond } from "./answer.ts";
+import { authenticate } from "./authenticate.ts";
+import { checkHeaders } from "./check-headers.ts";
+import { errorAnswer, refuse, statusOf } from "./error-answer.ts";
+import { readClaim } from "./idempotency.ts";
+import { logRequest, type RequestTrace } from "./log-request.ts";
+import { readPaymentId } from "./payment-id.ts";
+import { readBody } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
+import { applyVersion, askedVersion, namesOlderHeader } from "./read-version.ts";
+import { validate } from "./validate.ts";
+
+/** What Next and the front door call: a plain function of the web's own types. */
+export type RouteHandler = (
+  request: Request,
+  context: { params: Promise<Record<string, string>> },
+) => Promise<Response>;
+
+type Out<S> = S extends z.ZodType ? z.output<S> : null;
+
+/** A request that passed every check, as its endpoint's contract types it. */
+export type RouteInput<E extends EndpointShape> = {
+  /** The payment the path names; empty on paths without `{id}`. */
+  paymentId: string;
+  query: Out<E["query"]>;
+  body: Out<E["body"]>;
+  caller: Extract<Caller, { kind: E["auth"] }>;
+  services: Services;
+  /** The caller named its version by a header only deployed terminals use. */
+  olderHeader: boolean;
+  /** Aborts when the caller hangs up. */
+  readonly signal: AbortSignal;
+};
+
+/** As `RouteInput`, with what makes a repetition answer the same. */
+export type IdempotentInput<E extends EndpointShape> = RouteInput<E> & {
+  claim: IdempotencyClaim | null;
+  /** The answer as it is stored and sent. */
+  render(response: z.input<E["response"]>): StoredAnswer;
+};
+
+/** One request on its way through the steps. */
+type Passage = {
+  request: Request;
+  container: Container;
+  segment: string | undefined;
+  trace: RequestTrace;
+};
+
+/** Who calls and in which version; from here on the answer names that version. */
+async function admit(endpoint: EndpointShape, passage: Passage): Promise<Caller> {
+  const { request, trace } = passage;
+  checkHeaders(request.headers);
+  const asked = askedVersion(request.headers);
+  if (asked !== null) trace.version = asked;
+  const { caller, pin } = await authenticate(passage.container, endpoint, request.headers);
+  trace.caller = caller;
+  trace.version = applyVersion(asked, pin);
+  return caller;
+}
+
+/** Reads what the contract says there is to read, in the order path, query, body. */
+async function readInput(endpoint: EndpointShape, passage: Passage, caller: Caller) {
+  const { request, container: parts, segment, trace } = passage;
+  const hosts = endpoint.auth === "gateway" ? parts.env : null;
+  const paymentId = segment === undefined ? "" : readPaymentId(segment, hosts);
+  trace.paymentId = paymentId;
+  const query = endpoint.query === null ? null : readQuery(endpoint.query, request.url);
+  const raw = endpoint.body === null ? null : await readBody(request, endpoint.bodyLimit);
+  const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");
+  const input = {
+    paymentId,
+    query,
+    body,
+    caller,
+    services: parts.services,
+    olderHeader: namesOlderHeader(request.headers),
+    get signal() {
+      return request.signal;
+    },
+  };
+  return { input, raw };
+}
+
+/** The answer as the contract has it: what it does not name never leaves. */
+const render = (endpoint: EndpointShape, response: unknown): Answer => ({
+  status: endpoint.status,
+  body: JSON.stringify(endpoint.response.parse(response)),
+});
+
+/** Runs one request through `work` and answers it, whatever happens. */
+async function serve(
+  endpoint: EndpointShape,
+  work: (passage: Passage) => Promise<Answer>,
+  request: Request,
+  params: Record<string, string>,
+): Promise<Response> {
+  const trace: RequestTrace = {
+    requestId: newRequestId(),
+    operation: endpoint.operation,
+    startedAt: performance.now(),
+    version: NEWEST_STABLE,
+    caller: null,
+    paymentId: "",
+  };
+  const parts = container();
+  let answer: Answer;
+  try {
+    answer = await work({ request, container: parts, segment: params.id, trace });
+    logRequest(parts.log, trace, answer.status, null);
+  } catch (error) {
+    const refused = errorAnswer(error, trace.requestId, endpoint.auth, parts.isOutage);
+    logRequest(parts.log, trace, refused.status, { code: refused.code, error });
+    answer = refused;
+  }
+  return respond(answer, trace.requestId, trace.version, endpoint.cors);
+}
+
+const routeOf =
+  (endpoint: EndpointShape, work: (passage: Passage) => Promise<Answer>): RouteHandler =>
+  async (request, { params }) =>
+    serve(endpoint, work, request, await params);
+
+/** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes. */
+export const defineRoute = <E extends EndpointShape>(
+  endpoint: E,
+  answer: (input: RouteInput<E>) => Promise<z.input<E["response"]>>,
+): RouteHandler =>
+  routeOf(endpoint, async (passage) => {
+    const caller = await admit(endpoint, passage);
+    const { input } = await readInput(endpoint, passage, caller);
+    // The shapes of `input` are those of `E`: they were read by its own contract.
+    return render(endpoint, await answer(input as unknown as RouteInput<E>));
+  });
+
+/** A refusal of the work itself is kept; bad input before it, outages and a key in use for another body are not. */
+function isKept(error: unknown): error is AppError {
+  if (!(error instanceof AppError) || error.code === "idempotency_conflict") return false;
+  const status = statusOf(error);
+  return status >= 400 && status < 500 && status !== 429;
+}
+
+/** As `defineRoute`, for an endpoint whose answer is stored under the caller's Idempotency-Key. */
+export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchant" }>(
+  endpoint: E,
+  answer: (input: IdempotentInput<E>) => Promise<{ answer: StoredAnswer; replayed: boolean }>,
+): RouteHandler =>
+  routeOf(endpoint, async (passage) => {
+    const caller = await admit(endpoint, passage);
+    if (caller.kind !== "merchant") throw new AppError("forbidden", "Merchant keys only");
+    const { input, raw } = await readInput(endpoint, passage, caller);
+    const claim = readClaim(passage.request.headers, caller, endpoint.path, raw);
+    const rendered = (response: z.input<E["response"]>) => render(endpoint, response);
+    try {
+      const whole = Object.assign(input, { claim, render: rendered });
+      const done = await answer(whole as unknown as IdempotentInput<E>);
+      return done.replayed
+        ? { ...done.answer, headers: { "Idempotent-Replayed": "true" } }
+        : done.answer;
+    } catch (error) {
+      if (claim !== null && isKept(error)) {
+        const { status, body } = refuse(error, passage.trace.requestId, "merchant");
+        await input.services.store.storeAnswer(claim, { status, body });
+      }
+      throw error;
+    }
+  });

@@ -1,0 +1,43 @@
+import { NEWEST_STABLE } from "#server/contract/version.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import { newRequestId, respond } from "./answer.ts";
+import { refuse } from "./error-answer.ts";
+
+/** Refuses what no endpoint answers, in the shape of every other refusal. */
+function notServed(refusal: AppError, path: string, headers: Record<string, string> = {}): Response {
+  const gateway = path.startsWith("/v1/gateway/");
+  const requestId = newRequestId();
+  const answer = refuse(refusal, requestId, gateway ? "gateway" : "merchant");
+  const whole = { ...answer, headers: { ...answer.headers, ...headers } };
+  return respond(whole, requestId, NEWEST_STABLE, gateway);
+}
+
+/** No such path. */
+export const unknownPath = (path: string): Response =>
+  notServed(new AppError("not_found", "There is nothing at this path"), path);
+
+/** The path exists, the method does not. */
+export const wrongMethod = (path: string, allowed: readonly string[]): Response =>
+  notServed(
+    new AppError("invalid_params", `This path takes ${allowed.join(", ")}`, { status: 405 }),
+    path,
+    { Allow: allowed.join(", ") },
+  );
+
+/** A request line or path that cannot be read. */
+export const malformedRequest = (path: string): Response =>
+  notServed(new AppError("invalid_params", "The request cannot be read"), path);
+
+/** The process has not finished starting. */
+export const notReadyYet = (path: string): Response =>
+  notServed(
+    new AppError("internal_error", "The service is starting: try again", {
+      status: 503,
+      retryAfterS: 1,
+    }),
+    path,
+  );
+
+/** Something failed outside every step. */
+export const brokenAnswer = (path: string): Response =>
+  notServed(new AppError("internal_error", "Internal error"), path);

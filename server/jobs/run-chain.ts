@@ -1,0 +1,77 @@
+import type { ChainPort } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+import { advanceIntents } from "#server/usecases/advance-intents.ts";
+import { endImpossible } from "#server/usecases/end-impossible.ts";
+import { finalizeCaptures, orphanCaptures } from "#server/usecases/finalize-captures.ts";
+import { judgeArrivals } from "#server/usecases/judge-arrivals.ts";
+import { scanChain } from "#server/usecases/scan-chain.ts";
+import { settle } from "#server/usecases/settle.ts";
+import { submitCapture } from "#server/usecases/submit-capture.ts";
+
+/** Pause between two sweeps for work that no new block brought about. */
+const SWEEP_EVERY_MS = 1_000;
+const SUBMIT_BATCH = 500;
+
+/** Starts the nonce counters of a chain's signers where they are on chain; an existing counter is left alone. */
+export async function registerSigners(services: Services, chain: ChainPort): Promise<void> {
+  const { relayers, spender, intermediary } = chain.facts;
+  for (const signer of [...relayers, ...(spender === null ? [] : [spender]), intermediary])
+    await services.store.ensureSigner(
+      chain.facts.chain,
+      signer,
+      await chain.transactionCount(signer, "latest"),
+    );
+}
+
+/** Finds accepted payments nobody has submitted; the ones whose nonce looks used come back for proof. */
+async function sweepSubmissions(services: Services, chain: ChainPort): Promise<string[]> {
+  const waiting = await services.store.attemptsToSubmit(chain.facts.chain, SUBMIT_BATCH);
+  const suspects: string[] = [];
+  for (const paymentId of waiting) {
+    try {
+      const outcome = await submitCapture(services, paymentId);
+      if (outcome.kind === "waiting" && outcome.reason === "nonce_used") suspects.push(paymentId);
+    } catch (error) {
+      services.log.warn({ paymentId, err: error }, "a submission waits");
+    }
+  }
+  return suspects;
+}
+
+/** One turn of a chain's work; `sweep` adds what does not depend on new blocks. */
+export async function chainTurn(
+  services: Services,
+  chain: ChainPort,
+  sweep: boolean,
+): Promise<void> {
+  const { head, moved } = await scanChain(services, chain);
+  if (moved) {
+    await orphanCaptures(services, chain);
+    await judgeArrivals(services, chain);
+    await finalizeCaptures(services, chain);
+  }
+  if (moved || sweep) {
+    await advanceIntents(services, chain, head);
+    await settle(services, chain);
+  }
+  if (!sweep) return;
+  if (!moved) await judgeArrivals(services, chain);
+  const suspects = await sweepSubmissions(services, chain);
+  await endImpossible(services, chain, suspects);
+}
+
+/** A turn-taker for one chain: call it again and again; it sweeps at its own pace. */
+export function createChainRunner(services: Services, chain: ChainPort): () => Promise<void> {
+  let registered = false;
+  let sweptAt = 0;
+  return async () => {
+    if (!registered) {
+      await registerSigners(services, chain);
+      registered = true;
+    }
+    const now = performance.now();
+    const sweep = now - sweptAt >= SWEEP_EVERY_MS;
+    if (sweep) sweptAt = now;
+    await chainTurn(services, chain, sweep);
+  };
+}

@@ -1,0 +1,81 @@
+import type { Log } from "#server/platform/log.ts";
+import { SUBMIT_CAPTURE } from "#server/ports/jobs.ts";
+import type { Services } from "#server/ports/services.ts";
+import { expirePayments } from "#server/usecases/expire-payments.ts";
+import { submitCapture } from "#server/usecases/submit-capture.ts";
+import { createLease, type Lease } from "./lease.ts";
+import { type Loop, startLoop } from "./loop.ts";
+import type { Queue } from "./queue.ts";
+import { createChainRunner } from "./run-chain.ts";
+
+const EXPIRE_EVERY_MS = 500;
+/** Pause after a failed turn or while another worker holds the lease. */
+const IDLE_MS = 1_000;
+/** How long a lease is trusted before it is asked for again. */
+const LEASE_CHECK_MS = 1_000;
+const SUBMIT_CONCURRENCY = 8;
+
+export type Worker = { stop(): Promise<void> };
+
+/** A turn that runs only while this process holds the lease, and whose failures are logged and tried again. */
+function leased(
+  lease: Lease,
+  log: Log,
+  name: string,
+  turn: () => Promise<void>,
+): () => Promise<void> {
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = performance.now();
+    if (now - checkedAt >= LEASE_CHECK_MS) {
+      if (!(await lease.held())) {
+        await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+        return;
+      }
+      checkedAt = now;
+    }
+    try {
+      await turn();
+    } catch (error) {
+      log.warn({ loop: name, err: error }, "a turn failed and is tried again");
+      checkedAt = Number.NEGATIVE_INFINITY;
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+    }
+  };
+}
+
+/**
+ * Starts everything that happens without a request: submitting, watching, settling, expiring. Any number of workers may run;
+ * each chain is worked on by the one that holds its lease.
+ */
+export async function startWorker(
+  services: Services,
+  queue: Queue,
+  databaseUrl: string,
+): Promise<Worker> {
+  const { log } = services;
+  const leases: Lease[] = [];
+  const loops: Loop[] = [];
+  const add = (name: string, turn: () => Promise<void>, pauseMs: number) => {
+    const lease = createLease(databaseUrl, name, log);
+    leases.push(lease);
+    loops.push(startLoop(leased(lease, log, name, turn), pauseMs));
+  };
+  for (const [name, chain] of services.chains)
+    add(`chain:${name}`, createChainRunner(services, chain), chain.facts.pollMs);
+  add("expire", async () => void (await expirePayments(services)), EXPIRE_EVERY_MS);
+  await queue.boss.work<{ paymentId: string }>(
+    SUBMIT_CAPTURE,
+    { localConcurrency: SUBMIT_CONCURRENCY, batchSize: 1, pollingIntervalSeconds: 1 },
+    async (jobs) => {
+      for (const job of jobs) await submitCapture(services, job.data.paymentId);
+    },
+  );
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await queue.stop();
+      await Promise.all(leases.map((lease) => lease.release()));
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** What a fail point does when it is reached for the nth time. */
+type Armed = { point: string; action: string; nth: number };
+
+function parse(value: string): Armed {
+  const match = /^([a-z_.]+):(exit|throw|hang|delay=\d+)(?:@(\d+))?$/.exec(value);
+  if (match === null) throw new Error(`FAILPOINT: not understood: ${value}`);
+  return { point: match[1] ?? "", action: match[2] ?? "", nth: Number(match[3] ?? 1) };
+}
+
+let armed: Armed[] | undefined;
+const reached = new Map<string, number>();
+
+/** Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. */
+export function armFailpoints(spec: string | undefined): void {
+  armed = spec === undefined ? [] : spec.split(",").map((part) => parse(part.trim()));
+}
+
+/** A named crash point: nothing happens unless it was armed at start, which live mode refuses. */
+export async function failpoint(point: string): Promise<void> {
+  if (armed === undefined || armed.length === 0) return;
+  const count = (reached.get(point) ?? 0) + 1;
+  reached.set(point, count);
+  const hit = armed.find((one) => one.point === point && one.nth === count);
+  if (hit === undefined) return;
+  process.stderr.write(`failpoint ${point}:${hit.action}@${hit.nth}\n`);
+  if (hit.action === "exit") process.kill(process.pid, "SIGKILL");
+  if (hit.action === "throw") throw new Error(`failpoint ${point}`);
+  const wait =
+    hit.action === "exit" || hit.action === "hang" ? 2 ** 31 - 1 : Number(hit.action.slice(6));
+  await new Promise((resolve) => setTimeout(resolve, wait));
+}

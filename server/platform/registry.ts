@@ -1,0 +1,96 @@
+import { z } from "zod";
+
+const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits");
+const feed = z.object({
+  /** Address of a Chainlink-shaped aggregator on the same chain. */
+  address: evmAddress,
+  /** The feed's own heartbeat in seconds: an older answer is stale. */
+  heartbeatS: z.int().positive(),
+});
+
+/** One accepted token contract. `eip3009` null means Permit2 is used for it. */
+const tokenEntry = z.object({
+  symbol: z.string().min(1),
+  name: z.string().min(1),
+  address: evmAddress,
+  decimals: z.int().min(0).max(36),
+  /** ISO 4217 code it counts 1:1 for while its price stays inside `depegBps`; null for a floating token. */
+  peg: z.string().length(3).nullable(),
+  /** Widest distance from the peg, in basis points, at which it still counts 1:1. */
+  depegBps: z.int().positive().default(100),
+  /** Price of one whole token in USD; null: a pegged token without a feed is never offered in live mode. */
+  feed: feed.nullable(),
+  /** EIP-712 domain and signature form of `transferWithAuthorization`, or null where the token lacks it. */
+  eip3009: z
+    .object({ name: z.string(), version: z.string(), signatures: z.enum(["vrs", "bytes"]) })
+    .nullable(),
+  /** True for tokens that refuse to change a non-zero allowance to another non-zero one. */
+  approveZeroFirst: z.boolean().default(false),
+  /** Path or https URL of the token's icon. */
+  iconUrl: z.string().nullable().default(null),
+});
+
+/** How deep a payment must be, by its USD value at quote: the first band whose `belowUsd` exceeds it applies. */
+const depthBand = z.object({
+  /** Upper bound in whole USD, exclusive; null for the last band. */
+  belowUsd: z.int().positive().nullable(),
+  depth: z.union([
+    z.object({ confirmations: z.int().positive() }),
+    z.object({ tag: z.enum(["safe", "finalized"]) }),
+  ]),
+});
+
+/** One EVM network and what is accepted on it. */
+const chainEntry = z.object({
+  caip2: z.string().regex(/^eip155:[1-9][0-9]{0,17}$/),
+  name: z.string().min(1),
+  /** Payments of this environment see this chain and no others. */
+  environment: z.enum(["test", "live"]),
+  native: z.object({
+    symbol: z.string(),
+    name: z.string(),
+    decimals: z.int(),
+    feed: feed.nullable(),
+  }),
+  iconUrl: z.string().nullable().default(null),
+  explorerUrl: z.url().nullable().default(null),
+  /** Usual time between blocks, for `etaS` and for the first fee bump. */
+  blockTimeMs: z.int().positive(),
+  /** Pause between two looks at the head. */
+  pollMs: z.int().positive(),
+  /** A broadcast transaction not mined after this many seconds is replaced with a higher fee. */
+  stuckAfterS: z.int().positive(),
+  /** Largest block range asked in one eth_getLogs call while catching up. */
+  maxLogRange: z.int().positive().default(500),
+  depth: z.array(depthBand).min(1),
+  /** Usual distance of the finality tags from the head, in blocks, for the time shown to buyers. */
+  tagBlocks: z
+    .object({ safe: z.int().positive(), finalized: z.int().positive() })
+    .default({ safe: 40, finalized: 75 }),
+  permit2: evmAddress.nullable(),
+  /** keccak-256 of Permit2's runtime code here; null skips the comparison. */
+  permit2CodeHash: z.string().nullable().default(null),
+  /** Oracle with `isSanctioned(address)`, or null where none is known. */
+  sanctionsOracle: evmAddress.nullable(),
+  tokens: z.array(tokenEntry).min(1),
+});
+
+/** Chains, tokens and currency prices a server knows. The first chain that lists a currency's feed is asked for it. */
+export const registrySchema = z.object({
+  chains: z.array(chainEntry).min(1),
+  /** USD price of one unit of another fiat currency, keyed by ISO 4217 code; USD itself needs none. */
+  currencies: z.record(
+    z.string().regex(/^[A-Z]{3}$/),
+    z.union([
+      z.object({ chain: z.string(), feed }),
+      /** A fixed rate: USD per unit, scaled by 10^8, as a decimal string. */
+      z.object({ usdPerUnitE8: z.string().regex(/^[1-9][0-9]*$/) }),
+    ]),
+  ),
+});
+
+export type Registry = z.infer<typeof registrySchema>;
+export type ChainEntry = Registry["chains"][number];
+export type TokenEntry = ChainEntry["tokens"][number];
+export type FeedEntry = NonNullable<TokenEntry["feed"]>;
+export type DepthRule = ChainEntry["depth"][number]["depth"];

@@ -1,0 +1,181 @@
+import type { WalletRpcAction } from "#server/domain/option/actions.ts";
+import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { DepthBand } from "#server/domain/payment/evidence.ts";
+
+/** A block as a scanner needs it; `time` is Unix seconds. */
+export type BlockRef = { number: bigint; hash: string; parent: string; time: bigint };
+
+/** A chain's head and its finality tags; where a tag is missing the node's number for it is 0. */
+export type ChainHead = { latest: BlockRef; safe: bigint; finalized: BlockRef };
+
+/** One transfer of a registered token to a watched account, in one block. Addresses are lower case. */
+export type InboundTransfer = {
+  /** CAIP-19 without prefix, lower case. */
+  asset: string;
+  payer: string;
+  recipient: string;
+  amount: bigint;
+  txHash: string;
+  logIndex: number;
+  /** EIP-3009 nonce used by the payer in the same call, or null. */
+  authNonce: string | null;
+};
+
+/** Token facts a wallet and our own checks need. */
+export type TokenFacts = {
+  /** CAIP-19 without prefix, lower case: `eip155:1/erc20:0x…`. */
+  asset: string;
+  symbol: string;
+  name: string;
+  decimals: number;
+  iconUrl: string | null;
+  mechanism: "eip3009" | "permit2";
+  /** ISO 4217 code it counts 1:1 for inside the depeg band; null: floating. */
+  peg: string | null;
+  depegBps: number;
+};
+
+/** One configured chain, as data. */
+export type ChainFacts = {
+  chain: string;
+  name: string;
+  environment: "test" | "live";
+  iconUrl: string | null;
+  blockTimeMs: number;
+  pollMs: number;
+  stuckAfterS: number;
+  depth: DepthBand[];
+  /** Usual distance of the finality tags from the head, in blocks. */
+  tagBlocks: { safe: number; finalized: number };
+  tokens: TokenFacts[];
+  relayers: string[];
+  /** Null where the chain has no Permit2. */
+  spender: string | null;
+  intermediary: string;
+};
+
+/** What an account holds, read at the latest block. */
+export type PayerFacts = {
+  hasCode: boolean;
+  /** Per asked asset; an asset whose read failed is absent. `allowance` is the one to Permit2. */
+  tokens: { asset: string; balance: bigint; allowance: bigint }[];
+};
+
+/** What an option is made from; all of it is ours. */
+export type OfferInput = {
+  asset: string;
+  payer: string;
+  payerHasCode: boolean;
+  recipient: string;
+  amount: bigint;
+  nonce: string;
+  /** Unix seconds. */
+  deadline: number;
+  /** Allowance to Permit2 now. */
+  allowance: bigint;
+  /** Extra allowance asked for when the price may move, in basis points. */
+  approveHeadroomBps: number;
+};
+
+/** Actions in order, and what the last of them authorizes with its EIP-712 digest. */
+export type Offer = { actions: WalletRpcAction[]; authorization: Authorization; digest: string };
+
+/** Why a call would not go through now, read from the chain. */
+export type RevertReason =
+  | "nonce_used"
+  | "expired"
+  | "bad_signature"
+  | "insufficient_balance"
+  | "insufficient_allowance"
+  | "denied"
+  | "other";
+
+export type SignatureCheck =
+  | { kind: "valid" }
+  | { kind: "invalid"; reason: string }
+  | { kind: "would_revert"; reason: RevertReason; detail: string };
+
+/** The only transactions a signer signs; nothing is ever signed from raw calldata. */
+export type TxPlan =
+  | { kind: "capture"; authorization: Authorization; signature: string }
+  | { kind: "transfer"; asset: string; to: string; amount: string }
+  | { kind: "fill" };
+
+/** Wei per gas. */
+export type Fees = { maxFee: bigint; maxPriorityFee: bigint };
+
+export type SignedTx = { hash: string; raw: Uint8Array };
+
+/** What a node said to a raw transaction. `unknown`: no answer; only evidence may decide then. */
+export type BroadcastOutcome =
+  | { kind: "accepted" }
+  | { kind: "already_known" }
+  | { kind: "nonce_too_low" }
+  | { kind: "underpriced" }
+  | { kind: "insufficient_funds" }
+  | { kind: "rejected"; detail: string }
+  | { kind: "unknown"; detail: string };
+
+export type Simulation =
+  | { kind: "ok"; gas: bigint }
+  | { kind: "revert"; reason: RevertReason; detail: string };
+
+export type Receipt = {
+  hash: string;
+  status: "success" | "reverted";
+  blockNumber: bigint;
+  blockHash: string;
+  /** Wei. */
+  gasCost: bigint;
+};
+
+/** State of an authorization nonce: EIP-3009 cannot tell used from cancelled by it, the logs do. */
+export type NonceState = "unused" | "used";
+
+/** Read at which block: the head, or the finalized one. */
+export type ReadAt = "latest" | "finalized";
+
+/**
+ * One chain. Reads answer facts and throw `ChainUnavailable` when no node answers; nothing here decides
+ * whether money counts. Addresses in and out are lower case.
+ */
+export type ChainPort = {
+  readonly facts: ChainFacts;
+  head(): Promise<ChainHead>;
+  /** Null: no such block yet. */
+  blockAt(number: bigint): Promise<BlockRef | null>;
+  /** Transfers of registered tokens in exactly this block to any of `recipients`, by block hash. */
+  inboundTransfers(block: BlockRef, recipients: string[]): Promise<InboundTransfer[]>;
+  payerFacts(address: string, assets: string[]): Promise<PayerFacts>;
+  /** Pure: builds what a wallet is asked for; null: this account cannot pay with this token here. */
+  offer(input: OfferInput): Offer | null;
+  /**
+   * Verifies the signature against the stored authorization, then simulates the real call from the key that
+   * will send it; `allowancePending` simulates as if Permit2 were allowed the amount already.
+   */
+  checkSignature(
+    authorization: Authorization,
+    signature: string,
+    options: { payerHasCode: boolean; allowancePending: boolean },
+  ): Promise<SignatureCheck>;
+  simulate(plan: TxPlan, signer: string): Promise<Simulation>;
+  fees(): Promise<Fees>;
+  /** Signs with the named key; refuses any plan the key's role does not allow. Deterministic (RFC 6979). */
+  sign(
+    plan: TxPlan,
+    tx: { signer: string; nonce: bigint; gas: bigint; fees: Fees },
+  ): Promise<SignedTx>;
+  broadcast(raw: Uint8Array): Promise<BroadcastOutcome>;
+  /** Null: no node knows a receipt. */
+  receipt(hash: string): Promise<Receipt | null>;
+  /** The receipts of those of `hashes` that are in this block. */
+  receiptsIn(block: BlockRef, hashes: string[]): Promise<Receipt[]>;
+  /** Count of mined transactions of an account. */
+  transactionCount(address: string, at: ReadAt): Promise<bigint>;
+  nonceState(authorization: Authorization, at: ReadAt): Promise<NonceState>;
+  tokenBalance(asset: string, address: string, at: bigint): Promise<bigint>;
+  nativeBalance(address: string): Promise<bigint>;
+};
+
+/** No node of the chain answered; says nothing about the chain itself. */
+export class ChainUnavailable extends Error {}

@@ -1,0 +1,2 @@
+/** Unix seconds now. */
+export type Clock = { now(): number };

@@ -1,0 +1,367 @@
+import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
+import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { DepthRule, ExceptionKind } from "#server/domain/payment/evidence.ts";
+import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domain/payment/state.ts";
+import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
+
+/** A payment as stored. Times are Unix seconds. */
+export type Payment = {
+  id: string;
+  merchantId: string;
+  environment: "test" | "live";
+  status: PaymentStatus;
+  version: number;
+  unit: string;
+  minor: bigint;
+  referenceId: string;
+  successUrl: string | null;
+  errorUrl: string | null;
+  expiresAt: number;
+  createdAt: number;
+  failureCode: FailureCode | null;
+  flow: "intermediary" | "direct";
+  settlementSchedule: "instant" | "batched";
+  feeBps: number;
+  feeFixedMinor: bigint;
+  /** CAIP-19 to CAIP-10, both canonical. */
+  destinations: Record<string, string>;
+  optionId: string | null;
+  /** By the database's clock, at the moment of the read. */
+  windowClosed: boolean;
+};
+
+export type NewPayment = Omit<
+  Payment,
+  "status" | "version" | "createdAt" | "failureCode" | "optionId" | "windowClosed"
+> & {
+  description: string | null;
+  metadata: Record<string, string> | null;
+};
+
+/** A stored answer to a repeated call, byte for byte. */
+export type StoredAnswer = { status: number; body: string };
+
+export type IdempotencyClaim = { scope: string; key: string; fingerprint: Uint8Array };
+
+export type PaymentOption = {
+  id: string;
+  paymentId: string;
+  /** As the caller wrote it. */
+  account: string;
+  chain: string;
+  asset: string;
+  payer: string;
+  recipient: string;
+  mechanism: "eip3009" | "permit2";
+  amount: bigint;
+  fingerprint: string;
+  actions: WalletRpcAction[];
+  authorization: Authorization;
+  digest: string;
+  quote: Record<string, unknown> | null;
+  usdMicros: bigint | null;
+  depth: DepthRule;
+  /** Null: lives as long as the payment. */
+  expiresAt: number | null;
+};
+
+export type Attempt = {
+  id: string;
+  paymentId: string;
+  optionId: string;
+  resultsDigest: string;
+  signature: string;
+  reverts: number;
+  state: "live" | "ended";
+};
+
+/** A movement row: an inbound transfer in one block and what became of it. */
+export type Movement = InboundTransfer & {
+  id: bigint;
+  chain: string;
+  blockNumber: bigint;
+  blockHash: string;
+  blockTime: bigint;
+  state: "seen" | "credited" | "exception" | "topup" | "ignored" | "orphaned";
+  paymentId: string | null;
+};
+
+export type Capture = {
+  id: bigint;
+  paymentId: string;
+  optionId: string;
+  movementId: bigint;
+  chain: string;
+  blockNumber: bigint;
+  blockHash: string;
+  txHash: string;
+  logIndex: number;
+  asset: string;
+  payer: string;
+  recipient: string;
+  received: bigint;
+  status: "confirmed" | "finalized" | "orphaned";
+  ordinal: number;
+};
+
+export type Intent = {
+  id: string;
+  kind: "capture" | "settlement" | "refund" | "fill";
+  paymentId: string | null;
+  attemptId: string | null;
+  chain: string;
+  signer: string;
+  nonce: bigint;
+  plan: TxPlan;
+  state: "signed" | "broadcast" | "mined" | "final" | "reverted" | "superseded";
+  minedHash: string | null;
+  minedBlock: bigint | null;
+  minedBlockHash: string | null;
+  gasCost: bigint | null;
+  /** Unix seconds of the first broadcast, null before. */
+  broadcastAt: number | null;
+  /** Unix seconds. */
+  createdAt: number;
+};
+
+export type StoredTx = {
+  hash: string;
+  chain: string;
+  intentId: string;
+  role: "main" | "fill";
+  raw: Uint8Array;
+  fees: Fees;
+  gas: bigint;
+  /** Unix seconds. */
+  createdAt: number;
+};
+
+export type Settlement = {
+  id: string;
+  paymentId: string;
+  captureId: bigint;
+  merchantId: string;
+  asset: string;
+  destination: string;
+  amount: bigint;
+  fee: bigint;
+  schedule: "instant" | "batched";
+  intentId: string | null;
+  state: "pending" | "sent" | "final" | "blocked" | "reverted" | "superseded";
+  txHash: string | null;
+};
+
+export type NewException = {
+  kind: ExceptionKind;
+  environment: "test" | "live";
+  merchantId: string | null;
+  paymentId: string | null;
+  chain: string;
+  txHash: string;
+  logIndex: number;
+  blockHash: string;
+  asset: string;
+  payer: string;
+  amount: bigint;
+  detail: string;
+};
+
+/** One line of a posting: debit positive, credit negative, in minor units of `asset`. */
+export type LedgerLine = {
+  kind:
+    | "intermediary"
+    | "merchant_payable"
+    | "fee_income"
+    | "gas_expense"
+    | "network"
+    | "suspense"
+    | "direct_received"
+    | "direct_delivered"
+    | "operator";
+  asset: string;
+  merchantId: string | null;
+  amount: bigint;
+};
+
+export type Cursor = {
+  chain: string;
+  scannedNumber: bigint;
+  scannedHash: string;
+  latest: bigint;
+  safe: bigint;
+  finalized: bigint;
+  finalizedTime: bigint;
+};
+
+export type StatusChange = {
+  type: PaymentEventType;
+  /** Kept with the event and shown in the timeline; no secrets. */
+  body: Record<string, unknown>;
+  failureCode?: FailureCode;
+  optionId?: string;
+};
+
+export type ChangeOutcome =
+  | { kind: "applied"; payment: Payment }
+  | { kind: "refused"; payment: Payment };
+
+/** What can be done inside one database transaction: rows only, no chain and no HTTP by type. */
+export type Tx = {
+  /** Locks the row; null: no such payment. */
+  lockPayment(id: string): Promise<Payment | null>;
+  /**
+   * Applies one event to the locked row with its event row and outbox row. `refused` when the table has no such edge;
+   * `confirm_accepted` is refused too once the database's clock is past `expiresAt`.
+   */
+  change(payment: Payment, change: StatusChange): Promise<ChangeOutcome>;
+  insertAttempt(attempt: Omit<Attempt, "state" | "reverts">): Promise<void>;
+  /** All capture intents of an attempt, oldest first. */
+  captureIntents(attemptId: string): Promise<Intent[]>;
+  /** Claims the option's nonce for the payment; false: it belongs to another payment. */
+  claimAuthorization(option: PaymentOption): Promise<boolean>;
+  liveAttempt(paymentId: string): Promise<Attempt | null>;
+  endAttempt(id: string): Promise<void>;
+  countRevert(attemptId: string): Promise<number>;
+  /** Enqueues a job that exists only if this transaction commits. */
+  sendJob(queue: string, data: Record<string, string>): Promise<void>;
+  insertCapture(capture: Omit<Capture, "id" | "ordinal">): Promise<Capture>;
+  setCaptureStatus(id: bigint, status: Capture["status"]): Promise<void>;
+  captureOf(paymentId: string): Promise<Capture | null>;
+  setMovement(id: bigint, state: Movement["state"], paymentId: string | null): Promise<void>;
+  /** Returns false when the same exception is already recorded. Writes its outbox row when a payment is named. */
+  insertException(exception: NewException): Promise<boolean>;
+  /** Posts once per (reason, subject); false: posted before. The lines must balance per asset. */
+  post(
+    reason: string,
+    subject: string,
+    chainRef: string | null,
+    lines: LedgerLine[],
+  ): Promise<boolean>;
+  /** Lines of an earlier posting, empty if none. */
+  posting(reason: string, subject: string): Promise<LedgerLine[]>;
+  /** Reserves a nonce for the intent, or returns the intent as it stands if its id exists. */
+  reserveIntent(
+    intent: Pick<Intent, "id" | "kind" | "paymentId" | "attemptId" | "chain" | "signer" | "plan">,
+  ): Promise<Intent>;
+  insertTx(tx: Omit<StoredTx, "createdAt">): Promise<void>;
+  setIntent(
+    id: string,
+    patch: Partial<
+      Pick<Intent, "state" | "minedHash" | "minedBlock" | "minedBlockHash" | "gasCost">
+    > & { broadcastNow?: boolean },
+  ): Promise<void>;
+  /** False: the payment already has a live settlement. */
+  insertSettlement(settlement: Omit<Settlement, "intentId" | "state" | "txHash">): Promise<boolean>;
+  /** Locks pending settlements of one merchant, asset and destination (all of a batch, or one). */
+  lockPendingSettlements(ids: string[]): Promise<Settlement[]>;
+  setSettlements(
+    ids: string[],
+    patch: { state: Settlement["state"]; intentId?: string; txHash?: string; detail?: string },
+  ): Promise<void>;
+  hold(asset: string, reason: string): Promise<void>;
+  /** Records one scanned block, its arrivals and the new cursor. */
+  recordBlock(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
+  setHeads(
+    chain: string,
+    heads: { latest: bigint; safe: bigint; finalized: bigint; finalizedTime: bigint },
+  ): Promise<void>;
+  /** Drops blocks above `number`, marks their movements orphaned and moves the cursor back. */
+  rewind(chain: string, to: BlockRef): Promise<void>;
+  /** Starts the cursor at a block (its arrivals are not read); no-op if it exists. */
+  initCursor(chain: string, block: BlockRef): Promise<void>;
+};
+
+/** Facts about a payment's money for the read endpoints. */
+export type PaymentMoney = {
+  capture: Capture | null;
+  settlement: Settlement | null;
+};
+
+export type Store = {
+  /** Runs `work` in one transaction, again from the start on serialization failures and lost connections before commit. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Creates a payment with its outbox row and, with a claim, its idempotency row, in one transaction.
+   * `replay`: the claim's stored answer. `conflict`: same key, other fingerprint. `running`: still being worked on.
+   * `answer` renders what is stored and returned; it gets the row's expiry as stored.
+   */
+  createPayment(
+    payment: NewPayment,
+    claim: IdempotencyClaim | null,
+    answer: StoredAnswer,
+  ): Promise<{ kind: "created" } | { kind: "replay"; answer: StoredAnswer } | { kind: "conflict" }>;
+  /** The stored answer of a claim, for refusals and lost commits; null: none. */
+  storedAnswer(
+    scope: string,
+    key: string,
+  ): Promise<{ fingerprint: Uint8Array; answer: StoredAnswer | null } | null>;
+  /** Stores a refusal's answer under the claim unless one is there. */
+  storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void>;
+  payment(id: string): Promise<Payment | null>;
+  paymentMoney(id: string): Promise<PaymentMoney>;
+  option(id: string): Promise<PaymentOption | null>;
+  /** Options of a payment served to these payers, newest first. */
+  optionsOf(paymentId: string, payers: string[]): Promise<PaymentOption[]>;
+  /** Inserts options not yet there (by fingerprint) and returns all of them with their ids, in the given order. */
+  saveOptions(options: Omit<PaymentOption, "id">[]): Promise<PaymentOption[]>;
+  liveAttempt(paymentId: string): Promise<Attempt | null>;
+  merchant(id: string): Promise<Merchant | null>;
+  // Sweeps, each oldest first and bounded by `limit`.
+  paymentsToExpire(limit: number): Promise<string[]>;
+  /** Payments in processing with a live attempt on this chain, without a non-ended capture intent. */
+  attemptsToSubmit(chain: string, limit: number): Promise<string[]>;
+  /** Payments in processing on this chain whose authorization deadline is before the finalized time. */
+  attemptsPastDeadline(chain: string, limit: number): Promise<string[]>;
+  movementsToJudge(chain: string, limit: number): Promise<Movement[]>;
+  /** The option a movement can be evidence for: by authorization nonce, or by one of our stored transactions. */
+  optionForMovement(movement: Movement): Promise<PaymentOption | null>;
+  /** The newest offer made to a sender on a chain, for naming exceptions. */
+  newestOfferTo(
+    chain: string,
+    payer: string,
+  ): Promise<{ option: PaymentOption; payment: Payment } | null>;
+  /** Whether a transfer carrying this authorization nonce was seen in a block that still counts, and is no exception. */
+  hasArrival(chain: string, payer: string, nonce: string): Promise<boolean>;
+  /** Whether a transfer in a block that still counts was attributed to this payment. */
+  hasTransferOf(paymentId: string): Promise<boolean>;
+  /** Captures not yet finalized whose block is at or below `finalized`. */
+  capturesToFinalize(chain: string, finalized: bigint, limit: number): Promise<Capture[]>;
+  /** Captures on this chain whose movement was orphaned. */
+  orphanedCaptures(chain: string, limit: number): Promise<Capture[]>;
+  /** Pending settlements grouped for one transfer each: instant ones singly, batched ones per merchant, asset and destination once due. */
+  settlementsDue(chain: string, batchEveryS: number, limit: number): Promise<Settlement[][]>;
+  settlementsOfIntent(intentId: string): Promise<Settlement[]>;
+  holds(): Promise<string[]>;
+  intent(id: string): Promise<Intent | null>;
+  /** Intents that are not final, by nonce, with their stored transactions. */
+  openIntents(chain: string, limit: number): Promise<{ intent: Intent; txs: StoredTx[] }[]>;
+  /** The capture intent of an attempt that has not ended; null: none. */
+  openCaptureIntent(attemptId: string): Promise<Intent | null>;
+  /** Stored transactions of an intent, newest first. */
+  intentTxs(intentId: string): Promise<StoredTx[]>;
+  intentsInFlight(chain: string, signer: string): Promise<number>;
+  cursor(chain: string): Promise<Cursor | null>;
+  blockHashAt(chain: string, number: bigint): Promise<BlockRef | null>;
+  /** Recipients of offers whose authorization may still land on this chain, beside the intermediary. */
+  watchedRecipients(chain: string): Promise<string[]>;
+  /** Starts the nonce counter of a signer at the chain's own count unless it runs already. */
+  ensureSigner(chain: string, signer: string, chainNonce: bigint): Promise<{ next: bigint }>;
+  /** Ledger balance of an account kind in an asset, over all merchants. */
+  ledgerBalance(kind: LedgerLine["kind"], asset: string): Promise<bigint>;
+};
+
+export type Merchant = {
+  id: string;
+  partnerId: string;
+  environment: "test" | "live";
+  name: string;
+  iconUrl: string | null;
+  flow: "intermediary" | "direct";
+  feeBps: number;
+  feeFixedCents: number;
+  settlementSchedule: "instant" | "batched";
+  status: "active" | "deleted";
+  destinations: Record<string, string>;
+};
+
+export type { Action, Receipt, SignedTx };

@@ -1,0 +1,176 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { privateKeyToAccount } from "viem/accounts";
+import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
+import { createDatabase } from "#server/db/client.ts";
+import { environment, migrate } from "./migrate.ts";
+import { prepare, ROOT } from "./prepare.ts";
+import { endLeftover, type Running, startProcess } from "./process.ts";
+import { type Demo, demoSchema, seedDemo } from "./seed.ts";
+import { startWorld, type World } from "./world.ts";
+
+const say = (line: string) => void process.stdout.write(`${line}\n`);
+
+/** Longest the whole stop may take. */
+const STOP_WITHIN_MS = 9_500;
+
+async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  const timer = setTimeout(() => say(`${title}…`), 1_000);
+  const result = await work();
+  clearTimeout(timer);
+  if (performance.now() - started > 1_000) say(`  done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  return result;
+}
+
+/** Every asset of the world, in the registry's spelling. */
+export const assetsOf = (world: World): string[] =>
+  world.chains.flatMap(({ caip2, deployment }) =>
+    [deployment.usdc, deployment.usdt].map((address) => `${caip2}/erc20:${address.toLowerCase()}`),
+  );
+
+async function demoOf(world: World): Promise<Demo> {
+  const known = demoSchema.safeParse(world.memory.seed);
+  if (known.success) return known.data;
+  const db = createDatabase(world.databaseUrl, { max: 2 });
+  try {
+    const demo = await seedDemo(db, { pepper: world.memory.pepper, assets: assetsOf(world) });
+    world.remember(demo);
+    return demo;
+  } finally {
+    await db.close();
+  }
+}
+
+const SERVER_PID = "server.pid";
+
+/** A server of this folder that outlived its starter would still work on the database: it is ended first. */
+async function endOldServer(dir: string): Promise<void> {
+  const file = join(dir, SERVER_PID);
+  if (!existsSync(file)) return;
+  await endLeftover(Number(readFileSync(file, "utf8")), ["server/door/main.ts"]);
+}
+
+async function startServer(world: World, port: number): Promise<{ server: Running; baseUrl: string }> {
+  const server = await startProcess(
+    "the server",
+    join(ROOT, "node_modules", ".bin", "node"),
+    [join(ROOT, "server/door/main.ts")],
+    {
+      ready: /listening on (http:\/\/[^\s"]+)/i,
+      env: { ...environment(), LOG_LEVEL: "warn", ...world.serverEnv, PORT: String(port), NODE_ENV: "production" },
+      cwd: ROOT,
+      graceMs: 8_000,
+      logFile: join(world.dir, "server.log"),
+    },
+  );
+  writeFileSync(join(world.dir, SERVER_PID), String(server.pid));
+  return { server, baseUrl: server.ready[1] ?? `http://127.0.0.1:${port}` };
+}
+
+async function waitReady(baseUrl: string): Promise<void> {
+  const until = Date.now() + 30_000;
+  for (;;) {
+    const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
+    if (answer?.status === 200) return;
+    if (Date.now() > until) throw new Error(`the server is not ready: ${await answer?.text()}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** What any program needs to drive this sandbox; written only for the owner of the machine. */
+function sandboxJson(world: World, demo: Demo, baseUrl: string) {
+  const [first] = demo.merchants;
+  const merchants = demo.merchants.map(({ id, apiKey, flow }) => ({ id, apiKey, flow }));
+  return {
+    baseUrl,
+    checkoutUrl: baseUrl,
+    merchant: first === undefined ? null : { id: first.id, apiKey: first.apiKey, flow: first.flow },
+    merchants,
+    gateway: demo.gateway,
+    chains: world.chains.map(({ caip2, anvil, deployment }) => ({
+      caip2,
+      rpcUrl: anvil.rpcUrl,
+      tokens: [
+        { symbol: "USDC", address: deployment.usdc, decimals: 6, mechanism: "eip3009" },
+        { symbol: "USDT", address: deployment.usdt, decimals: 6, mechanism: "permit2" },
+      ].map((token) => ({ ...token, caip19: `${caip2}/erc20:${token.address}` })),
+    })),
+    accounts: world.memory.buyers.flatMap(({ key, holds }) =>
+      world.chains.map(({ caip2 }) => ({
+        caip10: `${caip2}:${privateKeyToAccount(key).address}`,
+        privateKey: key,
+        holds,
+      })),
+    ),
+    databaseUrl: world.databaseUrl,
+  };
+}
+
+function printNextSteps(dir: string, demo: Demo, baseUrl: string): void {
+  const merchant = demo.merchants[0];
+  if (merchant === undefined) return;
+  const inDir = dir === resolve(ROOT, ".sandbox") ? "" : `SANDBOX_DIR=${dir} `;
+  say(`
+Florin is running at ${baseUrl}
+
+Create a payment of 12.50 USD:
+
+  curl -s ${baseUrl}/v1/merchant/payment -H 'Api-Key: ${merchant.apiKey}' -H 'Merchant-Id: ${merchant.id}' -H 'Content-Type: application/json' -d '{"amount":{"unit":"iso4217/USD","value":"1250"},"referenceId":"order-1"}'
+
+Pay it with a sandbox wallet (put the paymentId in place of pay_…):
+
+  ${inDir}npm run pay -- pay_…
+
+See what became of it, and check every invariant:
+
+  curl -s ${baseUrl}/v1/payments/pay_… -H 'Api-Key: ${merchant.apiKey}' -H 'Merchant-Id: ${merchant.id}'
+  ${inDir}npm run invariants
+
+Keys, accounts and addresses are in ${join(dir, "sandbox.json")}. Ctrl-C stops everything.`);
+}
+
+async function main(): Promise<void> {
+  const dir = resolve(sandboxDirectory());
+  const settings = environment();
+  const port = Number(settings.PORT ?? 3000);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  await endOldServer(dir);
+  prepare({ build: true });
+  const world = await step("Starting PostgreSQL and two local chains", () =>
+    startWorld({ dir, databaseUrl: settings.DATABASE_URL || undefined, say }),
+  );
+  let server: Running | null = null;
+  let stopping = false;
+  const stop = async (code: number) => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    await server?.stop();
+    await world.stop();
+    process.exit(code);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => void stop(0));
+  try {
+    await step("Preparing the database", () => migrate(world.databaseUrl));
+    const demo = await demoOf(world);
+    const started = await step("Starting the server", () => startServer(world, port));
+    server = started.server;
+    await step("Waiting until it is ready", () => waitReady(started.baseUrl));
+    writeFileSync(
+      join(dir, "sandbox.json"),
+      `${JSON.stringify(sandboxJson(world, demo, started.baseUrl), null, 2)}\n`,
+      { mode: 0o600 },
+    );
+    printNextSteps(dir, demo, started.baseUrl);
+    const code = await server.exited;
+    if (!stopping) say(`The server ended by itself with ${code}; its log is ${join(dir, "server.log")}.`);
+    await stop(1);
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    await stop(1);
+  }
+}
+
+await main();

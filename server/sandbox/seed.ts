@@ -1,0 +1,95 @@
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { z } from "zod";
+import type { Database } from "#server/db/client.ts";
+import { issueKey, registerApp } from "#server/db/credentials.ts";
+import { newId } from "#server/platform/ids.ts";
+import { NEWEST_STABLE } from "#server/contract/version.ts";
+
+/** What the demo made and cannot read back from the database: keys are stored as digests only. */
+export const demoSchema = z.object({
+  partnerId: z.string(),
+  merchants: z.array(
+    z.object({
+      id: z.string(),
+      apiKey: z.string(),
+      flow: z.enum(["intermediary", "direct"]),
+      destination: z.string(),
+    }),
+  ),
+  gateway: z.object({ apiKey: z.string(), appId: z.string() }),
+});
+
+export type Demo = z.infer<typeof demoSchema>;
+
+type Seed = {
+  name: string;
+  flow: "intermediary" | "direct";
+  feeBps?: number;
+  feeFixedCents?: number;
+  schedule?: "instant" | "batched";
+};
+
+/** One merchant with a fresh account of its own as destination for every asset, and a key; nothing else holds that account. */
+export async function seedMerchant(
+  db: Database,
+  world: { partnerId: string; pepper: string; assets: string[]; environment?: "test" | "live" },
+  seed: Seed,
+): Promise<Demo["merchants"][number]> {
+  const id = newId("merchant");
+  const environment = world.environment ?? "test";
+  const destination = privateKeyToAccount(generatePrivateKey()).address.toLowerCase();
+  await db.prisma.merchant.create({
+    data: {
+      id,
+      partner_id: world.partnerId,
+      environment,
+      name: seed.name,
+      flow: seed.flow,
+      fee_bps: seed.feeBps ?? 0,
+      fee_fixed_cents: seed.feeFixedCents ?? 0,
+      settlement_schedule: seed.schedule ?? "instant",
+      destinations: {
+        create: world.assets.map((asset) => ({
+          id: newId("destination"),
+          asset,
+          destination: `${asset.slice(0, asset.indexOf("/"))}:${destination}`,
+        })),
+      },
+    },
+  });
+  const { key } = await issueKey(db.query, world.pepper, {
+    partnerId: world.partnerId,
+    merchantId: id,
+    environment,
+    scopes: ["merchant"],
+  });
+  return { id, apiKey: key, flow: seed.flow, destination };
+}
+
+/** The demo: one partner, a merchant per flow with destinations for every asset, a wallet key and a wallet app. */
+export async function seedDemo(
+  db: Database,
+  world: { pepper: string; assets: string[]; environment?: "test" | "live" },
+): Promise<Demo> {
+  const partnerId = newId("partner");
+  const environment = world.environment ?? "test";
+  await db.prisma.partner.create({
+    data: { id: partnerId, name: "Demo Partner", api_version: NEWEST_STABLE },
+  });
+  const merchants = [
+    await seedMerchant(
+      db,
+      { ...world, partnerId },
+      { name: "Demo Shop", flow: "intermediary", feeBps: 40 },
+    ),
+    await seedMerchant(db, { ...world, partnerId }, { name: "Demo Direct", flow: "direct" }),
+  ];
+  const { key } = await issueKey(db.query, world.pepper, {
+    partnerId,
+    merchantId: null,
+    environment,
+    scopes: ["gateway"],
+  });
+  const appId = await registerApp(db.query, { partnerId, environment, name: "Demo Wallet" });
+  return { partnerId, merchants, gateway: { apiKey: key, appId } };
+}

@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import pg from "pg";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Hex } from "viem";
+import { z } from "zod";
+import { type Anvil, startAnvil } from "./anvil.ts";
+import { compileContracts } from "./compile.ts";
+import { type Deployment, deployWorld, fundGas, mint, rpc } from "./deploy.ts";
+import { databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
+import { endLeftover } from "./process.ts";
+import { worldRegistry } from "./world-registry.ts";
+
+const hex = z.string().startsWith("0x") as unknown as z.ZodType<Hex>;
+const BUYERS = [
+  { name: "everything", holds: "USDC and USDT on both chains, and gas", usdc: true, usdt: true },
+  { name: "usdc", holds: "USDC on both chains, and gas", usdc: true, usdt: false },
+  { name: "usdt", holds: "USDT on both chains, and gas", usdc: false, usdt: true },
+  { name: "empty", holds: "gas and no tokens", usdc: false, usdt: false },
+] as const;
+
+/** 100,000 whole tokens of six decimals. */
+const BUYER_TOKENS = 100_000_000_000n;
+
+const deploymentSchema = z.object({
+  chainId: z.int(),
+  ownerKey: hex,
+  usdc: hex,
+  usdt: hex,
+  permit2: hex,
+  sanctions: hex,
+  feeds: z.record(z.string(), hex),
+  relayerKeys: z.array(hex),
+  spenderKey: hex,
+});
+
+/** Everything a world must remember to be the same world at its next start. */
+const memorySchema = z.object({
+  database: z.string(),
+  pepper: z.string(),
+  tokenSecret: z.string(),
+  intermediaryKey: hex,
+  buyers: z.array(z.object({ name: z.string(), holds: z.string(), key: hex })),
+  chains: z.array(deploymentSchema),
+  seed: z.record(z.string(), z.unknown()).nullable(),
+});
+
+export type WorldMemory = z.infer<typeof memorySchema>;
+
+/** A running local world; `serverEnv` is the configuration a server needs to work in it. */
+export type World = {
+  dir: string;
+  databaseUrl: string;
+  registryFile: string;
+  serverEnv: Record<string, string>;
+  memory: WorldMemory;
+  chains: { anvil: Anvil; deployment: Deployment; caip2: string }[];
+  /** True when the chains and the database were made new. */
+  fresh: boolean;
+  /** Keeps what the demo needs to know of itself. */
+  remember(seed: Record<string, unknown>): void;
+  stop(): Promise<void>;
+};
+
+export type WorldOptions = {
+  dir: string;
+  /** A PostgreSQL to use instead of our own; its database must be empty or belong to this world. */
+  databaseUrl?: string | undefined;
+  chainIds?: number[];
+  say?: (line: string) => void;
+};
+
+const secret = () => randomBytes(32).toString("hex");
+
+function readMemory(file: string): WorldMemory | null {
+  if (!existsSync(file)) return null;
+  const parsed = memorySchema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  return parsed.success ? parsed.data : null;
+}
+
+function writePrivate(file: string, value: unknown): void {
+  const partial = `${file}.${process.pid}`;
+  writeFileSync(partial, JSON.stringify(value, null, 2), { mode: 0o600 });
+  renameSync(partial, file);
+}
+
+/** Why the chains cannot go on with this database: blocks or nonces that the database knows are gone; null: they can. */
+async function lostTime(url: string, chains: { rpcUrl: string; deployment: z.infer<typeof deploymentSchema> }[]) {
+  const client = new pg.Client({ connectionString: url });
+  try {
+    await client.connect();
+  } catch {
+    return "the database is gone";
+  }
+  try {
+    for (const { rpcUrl, deployment } of chains) {
+      const chain = `eip155:${deployment.chainId}`;
+      if ((await rpc<string>(rpcUrl, "eth_getCode", [deployment.usdt, "latest"])) === "0x")
+        return `${chain} does not hold this world's contracts`;
+      const head = BigInt(await rpc<string>(rpcUrl, "eth_blockNumber"));
+      const known = await client.query<{ ok: boolean }>("select to_regclass('public.chain_cursor') is not null as ok");
+      if (!known.rows[0]?.ok) continue;
+      const cursor = await client.query<{ n: string; hash: string }>(
+        "select scanned_number as n, scanned_hash as hash from chain_cursor where chain = $1",
+        [chain],
+      );
+      const scanned = cursor.rows[0];
+      if (scanned !== undefined) {
+        if (BigInt(scanned.n) > head) return `${chain} lost blocks that the database knows`;
+        const block = await rpc<{ hash: string } | null>(rpcUrl, "eth_getBlockByNumber", [
+          `0x${BigInt(scanned.n).toString(16)}`,
+          false,
+        ]);
+        if (block?.hash !== scanned.hash) return `${chain} is not the chain that the database knows`;
+      }
+      const mined = await client.query<{ signer: string; n: string }>(
+        "select signer, max(nonce) as n from chain_intent where chain = $1 and mined_hash is not null group by signer",
+        [chain],
+      );
+      for (const { signer, n } of mined.rows)
+        if (BigInt(await rpc<string>(rpcUrl, "eth_getTransactionCount", [signer, "latest"])) <= BigInt(n))
+          return `${chain} lost transactions that the database knows`;
+    }
+    return null;
+  } finally {
+    await client.end();
+  }
+}
+
+async function makeMemory(anvils: Anvil[]): Promise<WorldMemory> {
+  const artifacts = compileContracts();
+  const buyers = BUYERS.map(({ name, holds }) => ({ name, holds, key: generatePrivateKey() }));
+  const intermediaryKey = generatePrivateKey();
+  const chains = await Promise.all(
+    anvils.map(async ({ rpcUrl, chainId }) => {
+      const relayerKeys = [generatePrivateKey(), generatePrivateKey()];
+      const spenderKey = generatePrivateKey();
+      const deployment = await deployWorld(rpcUrl, chainId, artifacts, 0);
+      for (const key of [...relayerKeys, spenderKey, intermediaryKey, ...buyers.map((b) => b.key)])
+        await fundGas(rpcUrl, privateKeyToAccount(key).address);
+      for (const [index, buyer] of buyers.entries()) {
+        const { address } = privateKeyToAccount(buyer.key);
+        if (BUYERS[index]?.usdc) await mint(rpcUrl, deployment, "usdc", address, BUYER_TOKENS);
+        if (BUYERS[index]?.usdt) await mint(rpcUrl, deployment, "usdt", address, BUYER_TOKENS);
+      }
+      await rpc(rpcUrl, "evm_setAutomine", [false]);
+      await rpc(rpcUrl, "evm_setIntervalMining", [1]);
+      return { ...deployment, relayerKeys, spenderKey };
+    }),
+  );
+  const database = `florin_${randomBytes(6).toString("hex")}`;
+  return { database, pepper: secret(), tokenSecret: secret(), intermediaryKey, buyers, chains, seed: null };
+}
+
+const CHAIN_NAMES = ["Florin Sandbox A", "Florin Sandbox B"];
+
+function serverEnv(world: { memory: WorldMemory; url: string; registryFile: string; anvils: Anvil[] }) {
+  const { memory, url, registryFile, anvils } = world;
+  const settings: Record<string, string> = {
+    FLORIN_MODE: "sandbox",
+    DATABASE_URL: url,
+    FLORIN_REGISTRY_FILE: registryFile,
+    FLORIN_KEY_PEPPER: memory.pepper,
+    FLORIN_TOKEN_SECRET: memory.tokenSecret,
+    FLORIN_INTERMEDIARY_KEY_EVM: memory.intermediaryKey,
+    FLORIN_SETTLEMENT_BATCH_S: "15",
+  };
+  for (const [index, { chainId, relayerKeys, spenderKey }] of memory.chains.entries()) {
+    settings[`FLORIN_RPC_${chainId}`] = anvils[index]?.rpcUrl ?? "";
+    settings[`FLORIN_RELAYER_KEYS_${chainId}`] = relayerKeys.join(",");
+    settings[`FLORIN_PERMIT2_SPENDER_KEY_${chainId}`] = spenderKey;
+  }
+  return settings;
+}
+
+async function createDatabaseFor(postgres: Postgres, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const found = await client.query("select 1 from pg_database where datname = $1", [name]);
+  if (found.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`);
+  await client.end();
+  return databaseUrl(postgres.url, name);
+}
+
+async function endOldChains(dir: string): Promise<void> {
+  const file = join(dir, "chains.json");
+  if (!existsSync(file)) return;
+  for (const pid of z.array(z.int()).parse(JSON.parse(readFileSync(file, "utf8"))))
+    await endLeftover(pid, ["anvil", dir]);
+  rmSync(file, { force: true });
+}
+
+async function startChains(dir: string, chainIds: number[]): Promise<Anvil[]> {
+  const anvils = await Promise.all(
+    chainIds.map((chainId) => startAnvil({ chainId, stateFile: join(dir, `chain-${chainId}.json`) })),
+  );
+  writePrivate(join(dir, "chains.json"), anvils.map(({ pid }) => pid));
+  return anvils;
+}
+
+/**
+ * Starts PostgreSQL and the chains, as they were left, or new when there is nothing to go on with. Chains that lost what the
+ * database knows end that world: both begin anew together, and `say` tells why.
+ */
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const dir = resolve(options.dir);
+  const chainIds = options.chainIds ?? [31337, 31338];
+  const say = options.say ?? (() => undefined);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  await endOldChains(dir);
+  const postgres = options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
+  const memoryFile = join(dir, "world.json");
+  let anvils = await startChains(dir, chainIds);
+  let memory = readMemory(memoryFile);
+  const urlOf = async (name: string) =>
+    options.databaseUrl ?? (await createDatabaseFor(postgres as Postgres, name));
+  if (memory !== null) {
+    const chains = memory.chains.map((deployment, index) => ({ deployment, rpcUrl: anvils[index]?.rpcUrl ?? "" }));
+    const lost = await lostTime(await urlOf(memory.database), chains);
+    if (lost !== null) {
+      say(`A new world begins: ${lost}.`);
+      if (options.databaseUrl !== undefined)
+        throw new Error(`${lost}: empty the database of DATABASE_URL (Florin does not drop what it did not make), then start again`);
+      memory = null;
+    }
+  }
+  const fresh = memory === null;
+  if (memory === null) {
+    rmSync(memoryFile, { force: true });
+    await Promise.all(anvils.map((anvil) => anvil.stop()));
+    for (const id of chainIds) rmSync(join(dir, `chain-${id}.json`), { force: true, recursive: true });
+    anvils = await startChains(dir, chainIds);
+    memory = await makeMemory(anvils);
+    writePrivate(memoryFile, memory);
+  }
+  const url = await urlOf(memory.database);
+  const registryFile = join(dir, "registry.json");
+  const current = memory;
+  const registry = worldRegistry(
+    current.chains.map((deployment, index) => ({
+      deployment: deployment as Deployment,
+      name: CHAIN_NAMES[index] ?? `Florin Sandbox ${index + 1}`,
+    })),
+  );
+  writePrivate(registryFile, registry);
+  return {
+    dir,
+    databaseUrl: url,
+    registryFile,
+    serverEnv: serverEnv({ memory: current, url, registryFile, anvils }),
+    memory: current,
+    chains: anvils.map((anvil, index) => ({
+      anvil,
+      deployment: current.chains[index] as unknown as Deployment,
+      caip2: `eip155:${anvil.chainId}`,
+    })),
+    fresh,
+    remember(seed) {
+      current.seed = seed;
+      writePrivate(memoryFile, current);
+    },
+    async stop() {
+      await Promise.all(anvils.map((anvil) => anvil.stop()));
+      await postgres?.stop();
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import { failpoint } from "#server/platform/failpoint.ts";
+import type { ChainHead, ChainPort, Fees, Receipt } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
+import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
+
+type Open = { intent: Intent; txs: StoredTx[] };
+
+const LIMIT = 500;
+/** A reserved nonce without a stored transaction belongs to a process that died if it is this old. */
+const ABANDONED_AFTER_S = 5;
+/** Pause between two sends of the same bytes. */
+const RESEND_EVERY_S = 10;
+/** Nodes ask for at least 10 % more on both fees before they replace a transaction; 12.5 % clears all of them. */
+const BUMP_NUMERATOR = 1125n;
+
+const bump = (value: bigint): bigint => (value * BUMP_NUMERATOR) / 1000n + 1n;
+
+/** Fees for a replacement: at least the bump over the last ones, and at least what the market asks. */
+export function replacementFees(last: Fees, market: Fees): Fees {
+  const maxPriorityFee =
+    bump(last.maxPriorityFee) > market.maxPriorityFee
+      ? bump(last.maxPriorityFee)
+      : market.maxPriorityFee;
+  const maxFee = bump(last.maxFee) > market.maxFee ? bump(last.maxFee) : market.maxFee;
+  return { maxFee: maxFee > maxPriorityFee ? maxFee : maxPriorityFee, maxPriorityFee };
+}
+
+const gasLines = (chain: string, cost: bigint): LedgerLine[] => [
+  { kind: "gas_expense", asset: `${chain}/native`, merchantId: null, amount: cost },
+  { kind: "network", asset: `${chain}/native`, merchantId: null, amount: -cost },
+];
+
+/** A receipt was found: mined, or for a capture that reverted, at its end. */
+async function recordMined(services: Services, { intent, txs }: Open, receipt: Receipt) {
+  const role = txs.find(({ hash }) => hash === receipt.hash)?.role ?? "main";
+  await failpoint(`${intent.kind}.before_record_mined`);
+  const lost = receipt.status === "reverted" && intent.kind === "capture" && role === "main";
+  await services.store.transaction(async (tx) => {
+    if (intent.paymentId !== null) await tx.lockPayment(intent.paymentId);
+    await tx.setIntent(intent.id, {
+      state: lost ? "reverted" : "mined",
+      minedHash: receipt.hash,
+      minedBlock: receipt.blockNumber,
+      minedBlockHash: receipt.blockHash,
+      gasCost: receipt.gasCost,
+    });
+    if (!lost) return;
+    if (intent.attemptId !== null) await tx.countRevert(intent.attemptId);
+    await tx.post(
+      "gas",
+      `${intent.id}:${receipt.hash}`,
+      receipt.hash,
+      gasLines(intent.chain, receipt.gasCost),
+    );
+  });
+  if (lost)
+    services.log.warn({ intentId: intent.id, txId: receipt.hash }, "a capture reverted on chain");
+}
+
+/** The settlements of a mined, final transfer are paid: posted once each, announced once each. */
+async function finishSettlement(services: Services, intent: Intent, receipt: Receipt) {
+  const settlements = await services.store.settlementsOfIntent(intent.id);
+  await failpoint("settlement.before_final");
+  await services.store.transaction(async (tx) => {
+    // Payments before ledger accounts, as everywhere, so that no two postings wait for each other.
+    for (const id of settlements.map(({ paymentId }) => paymentId).toSorted())
+      await tx.lockPayment(id);
+    if (receipt.status === "reverted") {
+      await tx.setSettlements(
+        settlements.map(({ id }) => id),
+        { state: "blocked", txHash: receipt.hash, detail: "the transfer reverted on chain" },
+      );
+      return;
+    }
+    for (const s of settlements)
+      await tx.post("settle", s.id, receipt.hash, [
+        { kind: "merchant_payable", asset: s.asset, merchantId: s.merchantId, amount: s.amount },
+        { kind: "intermediary", asset: s.asset, merchantId: null, amount: -s.amount },
+      ]);
+    await tx.setSettlements(
+      settlements.map(({ id }) => id),
+      { state: "final", txHash: receipt.hash },
+    );
+  });
+}
+
+async function finish(services: Services, { intent, txs }: Open, receipt: Receipt): Promise<void> {
+  const filled = txs.find(({ hash }) => hash === receipt.hash)?.role === "fill";
+  if (intent.kind === "settlement" && !filled) await finishSettlement(services, intent, receipt);
+  await services.store.transaction(async (tx) => {
+    await tx.setIntent(intent.id, {
+      state: filled ? "superseded" : receipt.status === "reverted" ? "reverted" : "final",
+    });
+    await tx.post(
+      "gas",
+      `${intent.id}:${receipt.hash}`,
+      receipt.hash,
+      gasLines(intent.chain, receipt.gasCost),
+    );
+  });
+}
+
+async function firstReceipt(chain: ChainPort, txs: StoredTx[]): Promise<Receipt | null> {
+  for (const { hash } of txs) {
+    const receipt = await chain.receipt(hash);
+    if (receipt !== null) return receipt;
+  }
+  return null;
+}
+
+/** A mined intent is final once its block is; if its block vanished, it is on its way again. */
+async function settleMined(services: Services, chain: ChainPort, open: Open, head: ChainHead) {
+  const receipt = await firstReceipt(chain, open.txs);
+  if (receipt === null) {
+    await services.store.transaction((tx) =>
+      tx.setIntent(open.intent.id, {
+        state: "broadcast",
+        minedHash: null,
+        minedBlock: null,
+        minedBlockHash: null,
+      }),
+    );
+    const newest = open.txs[0];
+    if (newest !== undefined) await broadcastStored(services, chain, open.intent, newest);
+    return;
+  }
+  if (receipt.blockHash !== open.intent.minedBlockHash) await recordMined(services, open, receipt);
+  if (receipt.blockNumber <= head.finalized.number) await finish(services, open, receipt);
+}
+
+/** Our nonce was used by a transaction we never stored: somebody else has the key. Everything stops. */
+async function reportForeignNonce(services: Services, chain: ChainPort, intent: Intent) {
+  const used = await chain.transactionCount(intent.signer, "finalized");
+  if (used <= intent.nonce) return;
+  services.log.error(
+    { intentId: intent.id, signer: intent.signer },
+    "a nonce was used outside Florin",
+  );
+  await services.store.transaction(async (tx) => {
+    await tx.hold(
+      "*",
+      `nonce ${intent.nonce} of ${intent.signer} on ${intent.chain} was used by an unknown transaction`,
+    );
+    await tx.insertException({
+      kind: "unknown_outflow",
+      environment: chain.facts.environment,
+      merchantId: null,
+      paymentId: null,
+      chain: intent.chain,
+      txHash: `${intent.signer}:${intent.nonce}`,
+      logIndex: 0,
+      blockHash: "",
+      asset: `${intent.chain}/native`,
+      payer: intent.signer,
+      amount: 0n,
+      detail: "A signer's nonce was consumed by a transaction Florin did not make",
+    });
+  });
+}
+
+/** The transaction all others of its signer wait for: replaced with higher fees once it is overdue. */
+async function replaceStuck(services: Services, chain: ChainPort, { intent, txs }: Open) {
+  const last = txs[0];
+  if (last === undefined) return;
+  const age = services.clock.now() - last.createdAt;
+  if (age < chain.facts.stuckAfterS) return;
+  const fees = replacementFees(last.fees, await chain.fees());
+  const tx = await signAndStore(services, chain, intent, {
+    role: last.role,
+    gas: last.role === "fill" ? FILL_GAS : last.gas,
+    fees,
+  });
+  await broadcastStored(services, chain, intent, tx);
+  services.log.info({ intentId: intent.id, txId: tx.hash }, "replaced a stuck transaction");
+}
+
+async function advanceOne(
+  services: Services,
+  chain: ChainPort,
+  open: Open,
+  head: ChainHead,
+  mined: bigint,
+): Promise<void> {
+  const { intent, txs } = open;
+  const now = services.clock.now();
+  if (intent.state === "mined") return settleMined(services, chain, open, head);
+  if (txs.length === 0) {
+    if (now - intent.createdAt >= ABANDONED_AFTER_S) await pushIntent(services, chain, intent);
+    return;
+  }
+  if (intent.nonce < mined) {
+    const receipt = await firstReceipt(chain, txs);
+    if (receipt === null) return reportForeignNonce(services, chain, intent);
+    await recordMined(services, open, receipt);
+    return;
+  }
+  if (intent.nonce === mined) await replaceStuck(services, chain, open);
+  const newest = txs[0];
+  const sinceSend = now - Math.max(intent.broadcastAt ?? 0, newest?.createdAt ?? 0);
+  const due =
+    intent.broadcastAt === null
+      ? sinceSend >= 1
+      : sinceSend % RESEND_EVERY_S === 0 && sinceSend > 0;
+  if (newest !== undefined && due) await broadcastStored(services, chain, intent, newest);
+}
+
+/**
+ * Moves every unfinished transaction of a chain on: resumes what a dead process left, records what was mined, re-sends,
+ * replaces what is stuck, fills holes, and finishes what is final. Each one alone: a failure of one stops no other.
+ */
+export async function advanceIntents(
+  services: Services,
+  chain: ChainPort,
+  head: ChainHead,
+): Promise<void> {
+  const open = await services.store.openIntents(chain.facts.chain, LIMIT);
+  const counts = new Map<string, bigint>();
+  for (const { intent } of open)
+    if (!counts.has(intent.signer))
+      counts.set(intent.signer, await chain.transactionCount(intent.signer, "latest"));
+  for (const one of open) {
+    try {
+      await advanceOne(services, chain, one, head, counts.get(one.intent.signer) ?? 0n);
+    } catch (error) {
+      services.log.warn({ intentId: one.intent.id, err: error }, "an intent did not advance");
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import { createHash } from "node:crypto";
+import { stillHolds } from "#server/domain/option/quote.ts";
+import { alignResults, type Result } from "#server/domain/option/results.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import { failpoint } from "#server/platform/failpoint.ts";
+import { newId } from "#server/platform/ids.ts";
+import { type ChainPort, ChainUnavailable, type SignatureCheck } from "#server/ports/chain.ts";
+import { SUBMIT_CAPTURE } from "#server/ports/jobs.ts";
+import type { Caller, Services } from "#server/ports/services.ts";
+import type { Payment, PaymentOption } from "#server/ports/store.ts";
+import { requireUsable } from "./fetch-actions.ts";
+import { quoteOption } from "./quote-option.ts";
+import { findPayment } from "./read-payment.ts";
+import { requireClear } from "./screen-account.ts";
+
+export type ConfirmInput = { optionId: string; results: Result[]; collectedData: unknown };
+
+/**
+ * Whether a confirm needs no work: it repeats the option that was accepted or that ended the payment.
+ * Throws for an option that comes too late or while another one is being worked on.
+ */
+function alreadyDecided(payment: Payment, optionId: string): boolean {
+  if (payment.status === "requires_action" && !payment.windowClosed) return false;
+  if (payment.optionId === optionId) return true;
+  if (payment.status === "expired" || payment.status === "requires_action")
+    throw new AppError("payment_expired", "The payment has expired");
+  throw new AppError("invalid_state", `The payment is ${payment.status}`);
+}
+
+/** Refuses an offer that the market has left behind by more than the tolerance, or whose token left its peg. */
+async function requireFairPrice(
+  services: Services,
+  payment: Payment,
+  option: PaymentOption,
+  chain: ChainPort,
+): Promise<void> {
+  const token = chain.facts.tokens.find(({ asset }) => asset === option.asset);
+  const now = token === undefined ? null : await quoteOption(services, payment, token);
+  if (now === null || !stillHolds(option.amount, now.amount))
+    throw new AppError("quote_expired", "The price has moved: ask for the options again");
+}
+
+const REVERT_MESSAGES: Record<string, string> = {
+  insufficient_balance: "insufficient funds for this option",
+  insufficient_allowance: "the allowance for this option is missing: approve it first",
+  expired: "the authorization has expired: ask for the options again",
+  bad_signature: "the signature does not verify",
+  denied: "the token refuses this transfer",
+  other: "the transfer would not go through",
+};
+
+/** A used nonce is no reason to refuse: the transfer may be on chain already, and only the chain can tell. */
+function requireSound(check: SignatureCheck): void {
+  if (check.kind === "valid") return;
+  if (check.kind === "would_revert" && check.reason === "nonce_used") return;
+  const message =
+    check.kind === "invalid" ? "the signature does not verify" : REVERT_MESSAGES[check.reason];
+  throw new AppError("params_validation", `Validation error: ${message}`, {
+    status: 422,
+    detail: check.kind === "invalid" ? check.reason : check.detail,
+    issues: [{ path: "results", field: "results", message: message ?? "" }],
+  });
+}
+
+async function endMisaligned(
+  services: Services,
+  payment: Payment,
+  optionId: string,
+  reason: string,
+): Promise<void> {
+  await services.store.transaction(async (tx) => {
+    const locked = await tx.lockPayment(payment.id);
+    if (locked === null || locked.status !== "requires_action") return;
+    await tx.change(locked, { type: "results_misaligned", body: { reason, optionId }, optionId });
+  });
+}
+
+/** Locks the payment to this option and hands it to the worker, in one transaction. */
+async function accept(
+  services: Services,
+  payment: Payment,
+  option: PaymentOption,
+  signature: string,
+  results: Result[],
+): Promise<void> {
+  const resultsDigest = createHash("sha256").update(JSON.stringify(results)).digest("hex");
+  await services.store.transaction(async (tx) => {
+    const locked = await tx.lockPayment(payment.id);
+    if (locked === null) throw new AppError("payment_not_found", "Payment not found");
+    if (alreadyDecided(locked, option.id)) return;
+    const changed = await tx.change(locked, {
+      type: "confirm_accepted",
+      body: { optionId: option.id, chain: option.chain, asset: option.asset, payer: option.payer },
+      optionId: option.id,
+    });
+    if (changed.kind === "refused")
+      throw new AppError("payment_expired", "The payment has expired");
+    if (!(await tx.claimAuthorization(option)))
+      throw new AppError("invalid_state", "This authorization belongs to another payment");
+    await tx.insertAttempt({
+      id: newId("attempt"),
+      paymentId: payment.id,
+      optionId: option.id,
+      resultsDigest,
+      signature,
+    });
+    await tx.sendJob(SUBMIT_CAPTURE, { paymentId: payment.id });
+    await failpoint("confirm.before_commit");
+  });
+  await failpoint("confirm.after_commit");
+}
+
+/**
+ * Takes a wallet's results for an option. Returns once they are stored and handed to the worker, or at once when they
+ * were before. Results that cannot belong to the actions end the payment; a signature that does not verify changes nothing.
+ */
+export async function confirmPayment(
+  services: Services,
+  caller: Caller,
+  id: string,
+  input: ConfirmInput,
+): Promise<void> {
+  const payment = await findPayment(services, caller, id);
+  if (alreadyDecided(payment, input.optionId)) return;
+  const option = requireUsable(
+    await services.store.option(input.optionId),
+    payment.id,
+    services.clock.now(),
+  );
+  const chain = services.chains.get(option.chain);
+  if (chain === undefined) throw new ChainUnavailable(`${option.chain} is not configured`);
+  await requireClear(services, { chain: option.chain, address: option.payer });
+  const facts = await chain.payerFacts(option.payer, [option.asset]);
+  const aligned = alignResults(option.actions, input.results, facts.hasCode);
+  if (aligned.kind === "misaligned") {
+    await endMisaligned(services, payment, option.id, aligned.reason);
+    return;
+  }
+  await requireFairPrice(services, payment, option, chain);
+  const signature = aligned.outputs.at(-1) ?? "";
+  requireSound(
+    await chain.checkSignature(option.authorization, signature, {
+      payerHasCode: facts.hasCode,
+      allowancePending: option.actions.length > 1,
+    }),
+  );
+  await failpoint("confirm.checked");
+  await accept(services, payment, option, signature, input.results);
+}

@@ -1,0 +1,96 @@
+import { parseAccount } from "#server/domain/asset/caip.ts";
+import { splitFee } from "#server/domain/money/convert.ts";
+import { failpoint } from "#server/platform/failpoint.ts";
+import { newId } from "#server/platform/ids.ts";
+import type { ChainPort } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+import type { Capture, Tx } from "#server/ports/store.ts";
+import { captureLines } from "./judge-arrivals.ts";
+
+const LIMIT = 500;
+
+async function finalizeOne(tx: Tx, capture: Capture): Promise<void> {
+  const payment = await tx.lockPayment(capture.paymentId);
+  const current = await tx.captureOf(capture.paymentId);
+  if (payment === null || current?.id !== capture.id || current.status !== "confirmed") return;
+  await tx.setCaptureStatus(capture.id, "finalized");
+  if (payment.flow === "direct" || payment.status !== "succeeded") return;
+  const destination = parseAccount(payment.destinations[capture.asset] ?? "");
+  if (destination === null)
+    throw new Error(`payment ${payment.id} has no destination for ${capture.asset}`);
+  const { net, fee } = splitFee(
+    capture.received,
+    payment.feeBps,
+    payment.feeFixedMinor,
+    payment.minor,
+  );
+  if (net === 0n) return;
+  await tx.insertSettlement({
+    id: newId("settlement"),
+    paymentId: payment.id,
+    captureId: capture.id,
+    merchantId: payment.merchantId,
+    asset: capture.asset,
+    destination: destination.address,
+    amount: net,
+    fee,
+    schedule: payment.settlementSchedule,
+  });
+}
+
+/** Makes captures in finalized blocks final, and with that their settlement due; only final money is ever settled. */
+export async function finalizeCaptures(services: Services, chain: ChainPort): Promise<void> {
+  const cursor = await services.store.cursor(chain.facts.chain);
+  if (cursor === null) return;
+  const due = await services.store.capturesToFinalize(chain.facts.chain, cursor.finalized, LIMIT);
+  for (const capture of due) {
+    await failpoint("settle.before_create");
+    await services.store.transaction((tx) => finalizeOne(tx, capture));
+    await failpoint("settle.after_create");
+  }
+}
+
+/**
+ * A reorganisation took a capture away. Its row stays as orphaned and its posting is reversed; a payment that had succeeded
+ * keeps its status and gets an exception record. What was settled already cannot be reversed: settlement of that asset stops.
+ */
+export async function orphanCaptures(services: Services, chain: ChainPort): Promise<void> {
+  for (const capture of await services.store.orphanedCaptures(chain.facts.chain, LIMIT)) {
+    const { settlement } = await services.store.paymentMoney(capture.paymentId);
+    await services.store.transaction(async (tx) => {
+      const payment = await tx.lockPayment(capture.paymentId);
+      const current = await tx.captureOf(capture.paymentId);
+      if (payment === null || current?.id !== capture.id) return;
+      await tx.setCaptureStatus(capture.id, "orphaned");
+      if (settlement !== null && settlement.state !== "pending") {
+        await tx.hold(
+          capture.asset,
+          `capture of ${payment.id} vanished after its settlement was sent`,
+        );
+      } else {
+        if (settlement !== null) await tx.setSettlements([settlement.id], { state: "superseded" });
+        await tx.post(
+          `capture#${capture.ordinal}.reversal`,
+          payment.id,
+          capture.txHash,
+          captureLines(payment, capture).map((line) => ({ ...line, amount: -line.amount })),
+        );
+      }
+      await tx.insertException({
+        kind: "orphaned",
+        environment: payment.environment,
+        merchantId: payment.merchantId,
+        paymentId: payment.id,
+        chain: capture.chain,
+        txHash: capture.txHash,
+        logIndex: 0,
+        blockHash: capture.blockHash,
+        asset: capture.asset,
+        payer: capture.payer,
+        amount: capture.received,
+        detail: "A reorganisation removed the transfer; it counts again once it is back on chain",
+      });
+    });
+    services.log.error({ paymentId: capture.paymentId, txId: capture.txHash }, "capture orphaned");
+  }
+}

@@ -1,0 +1,85 @@
+import { isFinal } from "#server/domain/payment/transitions.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import type { Caller, Services } from "#server/ports/services.ts";
+import type { Payment, PaymentOption } from "#server/ports/store.ts";
+
+/** A payment with what paid it; `info` is null unless it succeeded. */
+export type PaymentView = {
+  payment: Payment;
+  info: { txId: string; option: PaymentOption } | null;
+};
+
+/** What reached the merchant, once the transfer is final; `unit` is `caip19/…`. */
+export type SettledView = { txId: string; asset: string; amount: bigint };
+
+const notFound = () => new AppError("payment_not_found", "Payment not found");
+
+async function mayRead(services: Services, caller: Caller, payment: Payment): Promise<boolean> {
+  if (payment.environment !== caller.environment) return false;
+  if (caller.kind === "merchant") return payment.merchantId === caller.merchantId;
+  if (caller.reach === "all") return true;
+  if (caller.reach.merchantId !== null) return payment.merchantId === caller.reach.merchantId;
+  const merchant = await services.store.merchant(payment.merchantId);
+  return merchant?.partnerId === caller.reach.partnerId;
+}
+
+/** The payment, if this caller may see it; a foreign one and a missing one are refused alike. */
+export async function findPayment(
+  services: Services,
+  caller: Caller,
+  id: string,
+): Promise<Payment> {
+  const payment = await services.store.payment(id);
+  if (payment === null || !(await mayRead(services, caller, payment))) throw notFound();
+  return payment;
+}
+
+async function view(services: Services, payment: Payment): Promise<PaymentView> {
+  if (payment.status !== "succeeded") return { payment, info: null };
+  const { capture } = await services.store.paymentMoney(payment.id);
+  const option = capture === null ? null : await services.store.option(capture.optionId);
+  return {
+    payment,
+    info: capture === null || option === null ? null : { txId: capture.txHash, option },
+  };
+}
+
+/** Where a payment stands now. */
+export const readStatus = async (
+  services: Services,
+  caller: Caller,
+  id: string,
+): Promise<PaymentView> => view(services, await findPayment(services, caller, id));
+
+/** Full details with the settlement, which is null until its transfer is final and always null in the direct flow. */
+export async function readPayment(
+  services: Services,
+  caller: Caller,
+  id: string,
+): Promise<PaymentView & { settlement: SettledView | null }> {
+  const payment = await findPayment(services, caller, id);
+  const seen = await view(services, payment);
+  if (payment.status !== "succeeded") return { ...seen, settlement: null };
+  const { settlement } = await services.store.paymentMoney(id);
+  return {
+    ...seen,
+    settlement:
+      settlement?.state === "final" && settlement.txHash !== null
+        ? { txId: settlement.txHash, asset: settlement.asset, amount: settlement.amount }
+        : null,
+  };
+}
+
+/** As `readStatus`, but holds up to `waitMs` for a change while the payment is not final. */
+export async function waitForStatus(
+  services: Services,
+  caller: Caller,
+  id: string,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<PaymentView> {
+  const now = await findPayment(services, caller, id);
+  if (waitMs === 0 || isFinal(now.status)) return view(services, now);
+  await services.wakeup.changed(id, now.version, waitMs, signal);
+  return readStatus(services, caller, id);
+}

@@ -1,0 +1,92 @@
+import { failpoint } from "#server/platform/failpoint.ts";
+import type { BlockRef, ChainHead, ChainPort } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+import type { Cursor } from "#server/ports/store.ts";
+
+/** Most blocks read in one go, so that other work of the chain gets its turn while catching up. */
+const BLOCKS_PER_TURN = 100;
+
+async function startCursor(services: Services, chain: ChainPort, head: ChainHead): Promise<Cursor> {
+  const { store } = services;
+  const block = (await chain.blockAt(head.finalized.number)) ?? head.latest;
+  await store.transaction((tx) => tx.initCursor(chain.facts.chain, block));
+  const cursor = await store.cursor(chain.facts.chain);
+  if (cursor === null) throw new Error("the scan cursor was not stored");
+  return cursor;
+}
+
+/** Walks back until a stored header is still part of the chain, and forgets everything above it. */
+async function rewind(services: Services, chain: ChainPort, cursor: Cursor): Promise<boolean> {
+  const { store, log } = services;
+  for (let number = cursor.scannedNumber; number >= 0n; number--) {
+    const stored = await store.blockHashAt(chain.facts.chain, number);
+    if (stored === null) break;
+    const now = await chain.blockAt(number);
+    if (now === null || now.hash !== stored.hash) continue;
+    log.warn(
+      { chain: chain.facts.chain, from: cursor.scannedNumber, to: number },
+      "chain reorganised",
+    );
+    await store.transaction((tx) => tx.rewind(chain.facts.chain, stored));
+    return true;
+  }
+  log.error({ chain: chain.facts.chain }, "the chain does not contain any block read before");
+  return false;
+}
+
+async function scanOne(services: Services, chain: ChainPort, block: BlockRef): Promise<void> {
+  const recipients = new Set(await services.store.watchedRecipients(chain.facts.chain));
+  recipients.add(chain.facts.intermediary);
+  const transfers = await chain.inboundTransfers(block, [...recipients]);
+  await failpoint("watch.before_record");
+  await services.store.transaction((tx) => tx.recordBlock(chain.facts.chain, block, transfers));
+  await failpoint("watch.after_record");
+}
+
+/**
+ * Reads every block from the cursor to the head, each by its own hash and only on top of its verified parent, and records
+ * what arrived. Returns the head, and whether anything was read; the head's tags are stored once the scan caught up.
+ */
+export async function scanChain(
+  services: Services,
+  chain: ChainPort,
+): Promise<{ head: ChainHead; moved: boolean }> {
+  const name = chain.facts.chain;
+  const head = await chain.head();
+  let cursor = (await services.store.cursor(name)) ?? (await startCursor(services, chain, head));
+  let moved = false;
+  // A head below the cursor is a lagging node, unless its block is not the one we read.
+  if (head.latest.number < cursor.scannedNumber) {
+    const stored = await services.store.blockHashAt(name, head.latest.number);
+    if (stored !== null && stored.hash !== head.latest.hash)
+      moved = await rewind(services, chain, cursor);
+  } else if (head.latest.number === cursor.scannedNumber && head.latest.hash !== cursor.scannedHash)
+    moved = await rewind(services, chain, cursor);
+  cursor = (await services.store.cursor(name)) ?? cursor;
+  let next = cursor.scannedNumber + 1n;
+  let parent = cursor.scannedHash;
+  for (let turn = 0; turn < BLOCKS_PER_TURN && next <= head.latest.number; turn++) {
+    const block = next === head.latest.number ? head.latest : await chain.blockAt(next);
+    if (block === null) break;
+    if (block.parent !== parent) {
+      await rewind(services, chain, cursor);
+      return { head, moved: true };
+    }
+    await scanOne(services, chain, block);
+    moved = true;
+    parent = block.hash;
+    next++;
+  }
+  const scanned = next - 1n;
+  const upTo = (number: bigint) => (number < scanned ? number : scanned);
+  // Depth and finality count only for blocks whose arrivals were read.
+  await services.store.transaction((tx) =>
+    tx.setHeads(name, {
+      latest: upTo(head.latest.number),
+      safe: upTo(head.safe),
+      finalized: upTo(head.finalized.number),
+      finalizedTime: head.finalized.number <= scanned ? head.finalized.time : 0n,
+    }),
+  );
+  return { head, moved };
+}
