@@ -2,7 +2,10 @@ const SECURITY = [
   { key: "X-Content-Type-Options", value: "nosniff" },
   { key: "Referrer-Policy", value: "no-referrer" },
   { key: "X-Frame-Options", value: "DENY" },
-  { key: "Content-Security-Policy", value: "frame-ancestors 'none'; base-uri 'none'; object-src 'none'" },
+  {
+    key: "Content-Security-Policy",
+    value: "frame-ancestors 'none'; base-uri 'none'; object-src 'none'",
+  },
   { key: "Permissions-Policy", value: "camera=(), geolocation=(), microphone=()" },
 ];
 

@@ -24,7 +24,9 @@ export default function FrontPage() {
   return (
     <main>
       <h1>Florin</h1>
-      <p className="lead">This server takes payments in stablecoins and settles them to merchants.</p>
+      <p className="lead">
+        This server takes payments in stablecoins and settles them to merchants.
+      </p>
       <Card title="What is running">
         <Facts
           facts={[
@@ -57,8 +59,8 @@ export default function FrontPage() {
         </ul>
       </Card>
       <p>
-        <a href="/readme">Read the guide</a> to try a payment, or look at <a href="/healthz">health</a>{" "}
-        and <a href="/readyz">readiness</a>.
+        <a href="/readme">Read the guide</a> to try a payment, or look at{" "}
+        <a href="/healthz">health</a> and <a href="/readyz">readiness</a>.
       </p>
     </main>
   );

@@ -92,8 +92,14 @@ if (positionals[0] === "cli") {
     await ensureDatabase(positionals[1] === "create-database");
     process.exit(0);
   } catch (error) {
-    const fields = { is_panic: false, error_code: error.prisma ?? "P1001", message: error.message || String(error) };
-    process.stderr.write(`\n${JSON.stringify({ level: "ERROR", target: "schema_engine::logger", fields })}\n`);
+    const fields = {
+      is_panic: false,
+      error_code: error.prisma ?? "P1001",
+      message: error.message || String(error),
+    };
+    process.stderr.write(
+      `\n${JSON.stringify({ level: "ERROR", target: "schema_engine::logger", fields })}\n`,
+    );
     process.exit(1);
   }
 }
@@ -115,7 +121,8 @@ async function loadEngine() {
   );
 }
 
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const METHODS = { getDatabaseVersion: "version" };
 let engine;
 
@@ -138,8 +145,16 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     send({ id, result: await call(method, params) });
   } catch (error) {
-    const data = { is_panic: false, message: error.message ?? String(error), meta: null, error_code: error.code };
-    send({ id, error: { code: 4466, message: "An error happened. Check the data field for details.", data } });
+    const data = {
+      is_panic: false,
+      message: error.message ?? String(error),
+      meta: null,
+      error_code: error.code,
+    };
+    send({
+      id,
+      error: { code: 4466, message: "An error happened. Check the data field for details.", data },
+    });
   }
 }
 process.exit(0);

@@ -18,7 +18,11 @@ export type Chains = {
   verify(): Promise<string[]>;
 };
 
-async function verifyOne(rpc: Rpc, config: ChainConfig, chain: ChainPort): Promise<{ fatal: boolean; found: string[] }> {
+async function verifyOne(
+  rpc: Rpc,
+  config: ChainConfig,
+  chain: ChainPort,
+): Promise<{ fatal: boolean; found: string[] }> {
   const { entry } = config;
   const { relayers, spender, intermediary } = chain.facts;
   const signers = [...relayers, ...(spender === null ? [] : [spender]), intermediary];
@@ -66,7 +70,9 @@ export function createChains(
           all.push(...found);
         } catch (error) {
           if (!(error instanceof ChainUnavailable)) throw error;
-          all.push(`${config.entry.name} (${caip2}) does not answer: its options are missing until it does`);
+          all.push(
+            `${config.entry.name} (${caip2}) does not answer: its options are missing until it does`,
+          );
         }
       }
       return all;

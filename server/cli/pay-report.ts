@@ -51,7 +51,7 @@ export function tell(story: Story, progress: Progress): void {
 }
 
 const troubleInWords = (trouble: GatewayError): string =>
-  `  no usable answer (${plain(trouble.message)}), asking again`;
+  `  no usable answer (${plain(trouble.message)}), asking again until there is one`;
 
 const outputInWords = (output: unknown): string => {
   const text = typeof output === "string" ? output : JSON.stringify(output);
@@ -70,6 +70,8 @@ export function progressInWords(
     case "options": {
       const lines = [paymentInWords(story.paymentId ?? "", progress.payment, nowMs)];
       if (progress.options.length > 0) lines.push("", optionTable(progress.options, nowMs), "");
+      if (progress.payment.status === "processing")
+        lines.push("It was submitted before; waiting …");
       return lines;
     }
     case "option": {

@@ -116,7 +116,10 @@ function transactionInWords(sandbox: Sandbox, { chainId, params }: WalletRpc): s
   const { to, data, value } = (params[0] ?? {}) as Record<string, unknown>;
   if (typeof data === "string" && isHex(data) && data.startsWith("0x095ea7b3")) {
     const { args } = decodeFunctionData({ abi: erc20Abi, data });
-    const amount = tokenAmount(sandbox, chainId, String(to), BigInt(args?.[1] ?? 0n));
+    const minor = BigInt(args?.[1] ?? 0n);
+    if (minor === 0n)
+      return `Send a transaction that takes back what ${args?.[0]} was allowed to take (you pay gas)`;
+    const amount = tokenAmount(sandbox, chainId, String(to), minor);
     return `Send a transaction that allows ${args?.[0]} to take ${amount} (you pay gas)`;
   }
   const coins = formatMinor(BigInt(typeof value === "string" ? value : 0), 18);

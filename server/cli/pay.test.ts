@@ -96,7 +96,7 @@ async function startService(answers: Answers) {
 /** Runs the command as a user does. */
 function runPay(directory: string, ...args: string[]) {
   const child = spawn(NODE, [join(import.meta.dirname, "pay.ts"), ...args], {
-    env: { PATH: "/usr/bin:/bin", SANDBOX_DIR: directory },
+    env: { NODE_ENV: "test", PATH: "/usr/bin:/bin", SANDBOX_DIR: directory },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 20_000,
   });

@@ -97,7 +97,10 @@ async function payNow(
   accounts: NumberedAccount[],
 ): Promise<Ending> {
   const { sandbox, wanted, story, say } = command;
+  let inTrouble = false;
   const onProgress = (progress: Progress) => {
+    if (progress.kind === "trouble" && inTrouble) return;
+    inTrouble = progress.kind === "trouble";
     const before = progress.kind === "standing" ? story.status : null;
     tell(story, progress);
     say(progressInWords(sandbox, story, progress, before, client.serverNow()));

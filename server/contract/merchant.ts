@@ -5,7 +5,8 @@ import { amountParameter, failureCode, paymentInformation, paymentStatus, text }
 /** `pending` stands for `requires_action`, and `failed` for `cancelled` too, unless the caller names an API version by its older headers. */
 const merchantStatus = z.union([paymentStatus, z.literal("pending")]);
 
-const nullish = <T extends z.ZodType>(shape: T) => shape.nullish().transform((value) => value ?? null);
+const nullish = <T extends z.ZodType>(shape: T) =>
+  shape.nullish().transform((value) => value ?? null);
 
 /** POST /v1/merchant/payment */
 export const createMerchantPayment = defineEndpoint({

@@ -11,7 +11,10 @@ export const text = (min: number, max: number) =>
     .string()
     .refine((value) => !CONTROL.test(value), "must not contain control characters")
     .refine((value) => value.isWellFormed(), "must be well-formed Unicode")
-    .refine((value) => value.length >= min, `must have at least ${min} character${min === 1 ? "" : "s"}`)
+    .refine(
+      (value) => value.length >= min,
+      `must have at least ${min} character${min === 1 ? "" : "s"}`,
+    )
     .refine(
       (value) => value.length <= max || (value.length <= 2 * max && [...value].length <= max),
       `must have at most ${max} characters`,

@@ -20,7 +20,10 @@ export type AskedVersion =
 export function readVersion(value: string): AskedVersion {
   const known = API_VERSIONS.find((version) => version === value);
   if (known !== undefined) return { kind: "version", version: known };
-  return { kind: "refused", code: FORMAT.test(value) ? "unknown_api_version" : "invalid_api_version" };
+  return {
+    kind: "refused",
+    code: FORMAT.test(value) ? "unknown_api_version" : "invalid_api_version",
+  };
 }
 
 /** Whether `asked` is older than what the partner is pinned to; an unknown pin refuses nothing. */

@@ -175,7 +175,14 @@ export async function issueKey(
   await query(
     `insert into api_key (id, partner_id, merchant_id, environment, digest, scopes)
      values ($1, $2, $3, $4, $5, $6)`,
-    [id, owner.partnerId, owner.merchantId, owner.environment, keyDigest(pepper, key), owner.scopes],
+    [
+      id,
+      owner.partnerId,
+      owner.merchantId,
+      owner.environment,
+      keyDigest(pepper, key),
+      owner.scopes,
+    ],
   );
   return { id, key };
 }

@@ -37,7 +37,10 @@ export function createListener(url: string, channels: readonly string[], log: Lo
       // The socket may be half open still; nothing is owed on it.
       next.end().catch(() => undefined);
       if (closed) return;
-      log.warn({ err: cause, retryMs }, "the notification connection is lost and will be made again");
+      log.warn(
+        { err: cause, retryMs },
+        "the notification connection is lost and will be made again",
+      );
       retry = setTimeout(start, retryMs);
       retryMs = Math.min(LAST_RETRY_MS, retryMs * 2);
     };

@@ -15,7 +15,13 @@ export function answerClientError(error: Error & { code?: string }, socket: Dupl
   const requestId = newRequestId();
   const code = "invalid_params";
   const message = "The request cannot be read";
-  const body = JSON.stringify({ code, message, requestId, status: "error", error: { code, message } });
+  const body = JSON.stringify({
+    code,
+    message,
+    requestId,
+    status: "error",
+    error: { code, message },
+  });
   const head = [
     `HTTP/1.1 ${STATUS[error.code ?? ""] ?? "400 Bad Request"}`,
     "Content-Type: application/json",

@@ -1,7 +1,12 @@
 import type { RouteHandler } from "#server/http/define-route.ts";
 
 type Methods = Readonly<Record<string, RouteHandler>>;
-type Node = { literal: Map<string, Node>; name: string | null; named: Node | null; methods: Methods | null };
+type Node = {
+  literal: Map<string, Node>;
+  name: string | null;
+  named: Node | null;
+  methods: Methods | null;
+};
 
 /** What a path leads to: its methods and the percent-decoded values of its `{name}` segments. */
 export type Match =

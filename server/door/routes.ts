@@ -1,10 +1,10 @@
-import * as gatewayPayment from "#app/v1/gateway/payment/[id]/route.ts";
 import * as gatewayConfirm from "#app/v1/gateway/payment/[id]/confirm/route.ts";
 import * as gatewayFetch from "#app/v1/gateway/payment/[id]/fetch/route.ts";
 import * as gatewayOptions from "#app/v1/gateway/payment/[id]/options/route.ts";
+import * as gatewayPayment from "#app/v1/gateway/payment/[id]/route.ts";
 import * as gatewayStatus from "#app/v1/gateway/payment/[id]/status/route.ts";
-import * as merchantPayment from "#app/v1/merchant/payment/route.ts";
 import * as merchantPaymentStatus from "#app/v1/merchant/payment/[id]/status/route.ts";
+import * as merchantPayment from "#app/v1/merchant/payment/route.ts";
 import * as payment from "#app/v1/payments/[id]/route.ts";
 import type { RouteHandler } from "#server/http/define-route.ts";
 

@@ -1,5 +1,5 @@
 import { type Container, installContainer, openContainer } from "#server/container.ts";
-import { type Worker, startWorker } from "#server/jobs/worker.ts";
+import { startWorker, type Worker } from "#server/jobs/worker.ts";
 import { type Env, EnvError, env } from "#server/platform/env.ts";
 import { armFailpoints } from "#server/platform/failpoint.ts";
 

@@ -1,5 +1,5 @@
-import { API_VERSIONS } from "#server/contract/version.ts";
 import { container } from "#server/container.ts";
+import { API_VERSIONS } from "#server/contract/version.ts";
 
 /** What the front page says of the running service. */
 export type About = {

@@ -25,18 +25,19 @@ export function respond(
   version: AppliedVersion,
   cors: boolean,
 ): Response {
+  const empty = answer.body === "";
   const headers: Record<string, string> = {
-    "Content-Type": "application/json",
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "Request-Id": requestId,
     "Service-Version": version,
     "WCP-Version": version,
   };
+  if (!empty) headers["Content-Type"] = "application/json";
   if (cors) {
     headers["Access-Control-Allow-Origin"] = "*";
     headers["Access-Control-Expose-Headers"] = EXPOSED;
   }
   if (answer.headers !== undefined) Object.assign(headers, answer.headers);
-  return new responseClass(answer.body === "" ? null : answer.body, { status: answer.status, headers });
+  return new responseClass(empty ? null : answer.body, { status: answer.status, headers });
 }

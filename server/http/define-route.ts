@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { container, type Container } from "#server/container.ts";
+import { type Container, container } from "#server/container.ts";
 import type { EndpointShape } from "#server/contract/endpoint.ts";
 import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { AppError } from "#server/platform/app-error.ts";

@@ -4,7 +4,11 @@ import { newRequestId, respond } from "./answer.ts";
 import { refuse } from "./error-answer.ts";
 
 /** Refuses what no endpoint answers, in the shape of every other refusal. */
-function notServed(refusal: AppError, path: string, headers: Record<string, string> = {}): Response {
+function notServed(
+  refusal: AppError,
+  path: string,
+  headers: Record<string, string> = {},
+): Response {
   const gateway = path.startsWith("/v1/gateway/");
   const requestId = newRequestId();
   const answer = refuse(refusal, requestId, gateway ? "gateway" : "merchant");

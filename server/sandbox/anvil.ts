@@ -9,7 +9,13 @@ const require = createRequire(import.meta.url);
 const KEPT_STATES = "256";
 
 /** A running local chain. */
-export type Anvil = { rpcUrl: string; port: number; pid: number; chainId: number; stop(): Promise<void> };
+export type Anvil = {
+  rpcUrl: string;
+  port: number;
+  pid: number;
+  chainId: number;
+  stop(): Promise<void>;
+};
 
 /** Path of the anvil binary that npm installed for this platform. */
 export function anvilBinary(): string {
@@ -17,7 +23,8 @@ export function anvilBinary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${arch}`;
   const fromAnvil = createRequire(require.resolve("@foundry-rs/anvil/package.json"));
   const path = join(dirname(fromAnvil.resolve(`${name}/package.json`)), "bin", "anvil");
-  if (!existsSync(path)) throw new Error(`anvil has no binary for ${process.platform} ${process.arch}`);
+  if (!existsSync(path))
+    throw new Error(`anvil has no binary for ${process.platform} ${process.arch}`);
   return path;
 }
 
@@ -32,7 +39,16 @@ export async function startAnvil(options: {
   noMining?: boolean;
 }): Promise<Anvil> {
   const { chainId, port = 0, stateFile, noMining = false } = options;
-  const args = ["--chain-id", `${chainId}`, "--port", `${port}`, "--accounts", "0", "--slots-in-an-epoch", "1"];
+  const args = [
+    "--chain-id",
+    `${chainId}`,
+    "--port",
+    `${port}`,
+    "--accounts",
+    "0",
+    "--slots-in-an-epoch",
+    "1",
+  ];
   args.push(...(noMining ? ["--no-mining"] : ["--block-time", "1"]));
   args.push("--prune-history", KEPT_STATES);
   if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "60");

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,10 +25,17 @@ export type Artifacts = Record<
   Artifact
 >;
 
-type SolcInput = { language: "Solidity"; sources: Record<string, { content: string }>; settings: object };
+type SolcInput = {
+  language: "Solidity";
+  sources: Record<string, { content: string }>;
+  settings: object;
+};
 type SolcOutput = {
   errors?: { severity: string; formattedMessage: string }[];
-  contracts: Record<string, Record<string, { abi: unknown[]; evm: { bytecode: { object: string } } }>>;
+  contracts: Record<
+    string,
+    Record<string, { abi: unknown[]; evm: { bytecode: { object: string } } }>
+  >;
 };
 type Solc = {
   compile(input: string, callbacks?: { import: (path: string) => { contents: string } }): string;
@@ -42,13 +56,21 @@ function ownInput(): SolcInput {
   const sources = Object.fromEntries(
     names.map((name) => [name, { content: readFileSync(join(CONTRACTS, name), "utf8") }]),
   );
-  const settings = { optimizer: { enabled: true, runs: 200 }, evmVersion: "cancun", outputSelection: OUTPUT };
+  const settings = {
+    optimizer: { enabled: true, runs: 200 },
+    evmVersion: "cancun",
+    outputSelection: OUTPUT,
+  };
   return { language: "Solidity", sources, settings };
 }
 
 /** Every source must be inline and under these names: anything else gives other bytecode than the published one. */
 function permit2Input(): SolcInput {
-  const base = join(dirname(require.resolve("@uniswap/v4-periphery/package.json")), "lib", "permit2");
+  const base = join(
+    dirname(require.resolve("@uniswap/v4-periphery/package.json")),
+    "lib",
+    "permit2",
+  );
   const sources: SolcInput["sources"] = {};
   const add = (path: string) => {
     sources[path] = { content: readFileSync(join(base, path), "utf8") };
@@ -87,7 +109,10 @@ const pick = (contracts: SolcOutput["contracts"], only: (file: string) => boolea
     Object.entries(contracts)
       .filter(([file]) => only(file))
       .flatMap(([, found]) => Object.entries(found))
-      .map(([name, { abi, evm }]) => [name, { abi, bytecode: `0x${evm.bytecode.object}` as const }]),
+      .map(([name, { abi, evm }]) => [
+        name,
+        { abi, bytecode: `0x${evm.bytecode.object}` as const },
+      ]),
   );
 
 /** Compiles what is not compiled yet; the first time takes about fifteen seconds, later ones read the cache. */
@@ -99,7 +124,10 @@ export function compileContracts(): Artifacts {
       pick(compileWith(require("solc") as Solc, own), (file) => file in own.sources),
     ),
     ...cached("permit2", permit2, () =>
-      pick(compileWith(require("solc-permit2") as Solc, permit2), (file) => file === "src/Permit2.sol"),
+      pick(
+        compileWith(require("solc-permit2") as Solc, permit2),
+        (file) => file === "src/Permit2.sol",
+      ),
     ),
   } as Artifacts;
 }

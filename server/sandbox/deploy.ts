@@ -1,4 +1,13 @@
-import { type Abi, createPublicClient, createWalletClient, type Hex, http, keccak256, parseAbi, parseEther } from "viem";
+import {
+  type Abi,
+  createPublicClient,
+  createWalletClient,
+  type Hex,
+  http,
+  keccak256,
+  parseAbi,
+  parseEther,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Artifact, Artifacts } from "./compile.ts";
 
@@ -37,7 +46,11 @@ export type Deployment = {
 };
 
 /** One call to the node, by its JSON-RPC name. */
-export async function rpc<T = unknown>(url: string, method: string, params: unknown[] = []): Promise<T> {
+export async function rpc<T = unknown>(
+  url: string,
+  method: string,
+  params: unknown[] = [],
+): Promise<T> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -112,7 +125,13 @@ export async function mint(
   to: string,
   amount: bigint,
 ): Promise<Hex> {
-  return asOwner(rpcUrl, deployment, deployment[token], "function mint(address to, uint256 value)", [to, amount]);
+  return asOwner(
+    rpcUrl,
+    deployment,
+    deployment[token],
+    "function mint(address to, uint256 value)",
+    [to, amount],
+  );
 }
 
 /** Calls a function of a sandbox contract with the owner's key; returns the transaction hash once it is mined. */

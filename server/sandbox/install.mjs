@@ -7,12 +7,19 @@ import { join } from "node:path";
 /** Brings node_modules in line with the lockfile; throws with a clear message when npm cannot. */
 export async function ensureInstalled(root) {
   const stamp = join(root, "node_modules", ".florin-installed");
-  const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+  const lock = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   process.stdout.write("Installing dependencies (about a minute the first time)…\n");
-  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: root, stdio: "inherit" });
+  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (done.status !== 0) {
-    process.stderr.write("Dependencies could not be installed: see npm's message above. Is the npm registry reachable?\n");
+    process.stderr.write(
+      "Dependencies could not be installed: see npm's message above. Is the npm registry reachable?\n",
+    );
     process.exit(1);
   }
   mkdirSync(join(root, "node_modules"), { recursive: true });

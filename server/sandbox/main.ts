@@ -19,7 +19,8 @@ async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => say(`${title}…`), 1_000);
   const result = await work();
   clearTimeout(timer);
-  if (performance.now() - started > 1_000) say(`  done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  if (performance.now() - started > 1_000)
+    say(`  done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   return result;
 }
 
@@ -51,14 +52,23 @@ async function endOldServer(dir: string): Promise<void> {
   await endLeftover(Number(readFileSync(file, "utf8")), ["server/door/main.ts"]);
 }
 
-async function startServer(world: World, port: number): Promise<{ server: Running; baseUrl: string }> {
+async function startServer(
+  world: World,
+  port: number,
+): Promise<{ server: Running; baseUrl: string }> {
   const server = await startProcess(
     "the server",
     join(ROOT, "node_modules", ".bin", "node"),
     [join(ROOT, "server/door/main.ts")],
     {
       ready: /listening on (http:\/\/[^\s"]+)/i,
-      env: { ...environment(), LOG_LEVEL: "warn", ...world.serverEnv, PORT: String(port), NODE_ENV: "production" },
+      env: {
+        ...environment(),
+        LOG_LEVEL: "warn",
+        ...world.serverEnv,
+        PORT: String(port),
+        NODE_ENV: "production",
+      },
       cwd: ROOT,
       graceMs: 8_000,
       logFile: join(world.dir, "server.log"),
@@ -165,7 +175,8 @@ async function main(): Promise<void> {
     );
     printNextSteps(dir, demo, started.baseUrl);
     const code = await server.exited;
-    if (!stopping) say(`The server ended by itself with ${code}; its log is ${join(dir, "server.log")}.`);
+    if (!stopping)
+      say(`The server ended by itself with ${code}; its log is ${join(dir, "server.log")}.`);
     await stop(1);
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));

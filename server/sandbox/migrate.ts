@@ -14,7 +14,8 @@ export async function migrate(url: string): Promise<void> {
     encoding: "utf8",
     env: { ...environment(), DATABASE_URL: url },
   });
-  if (done.status !== 0) throw new Error(`the database could not be migrated:\n${done.stdout}${done.stderr}`);
+  if (done.status !== 0)
+    throw new Error(`the database could not be migrated:\n${done.stdout}${done.stderr}`);
 }
 
 /** The environment that child processes inherit. */

@@ -39,9 +39,12 @@ function nativeFolder(): string {
   try {
     return join(dirname(from.resolve(name)), "..", "native");
   } catch (cause) {
-    throw new Error(`PostgreSQL has no binaries for ${process.platform} ${process.arch}: set DATABASE_URL`, {
-      cause,
-    });
+    throw new Error(
+      `PostgreSQL has no binaries for ${process.platform} ${process.arch}: set DATABASE_URL`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -61,7 +64,11 @@ function runAs(): RunAs {
     renameSync(partial, copy);
   }
   chmodSync(join(tmpdir(), "florin-postgres"), 0o755);
-  return { prefix: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"], uid: 65534, native: copy };
+  return {
+    prefix: ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"],
+    uid: 65534,
+    native: copy,
+  };
 }
 
 const bin = ({ native }: RunAs, name: string) => join(native, "bin", name);
@@ -89,7 +96,10 @@ function lockFolder(dir: string): () => void {
     } catch (error) {
       const holder = Number(readFileSync(file, "utf8") || 0);
       const alive = holder !== process.pid && (commandLine(holder)?.includes("node") ?? false);
-      if (alive) throw new Error(`another process (${holder}) is starting PostgreSQL in ${dir}`, { cause: error });
+      if (alive)
+        throw new Error(`another process (${holder}) is starting PostgreSQL in ${dir}`, {
+          cause: error,
+        });
       rmSync(file, { force: true });
     }
   }
@@ -103,12 +113,26 @@ function initialise(dir: string, data: string, as: RunAs): void {
   const password = randomBytes(24).toString("hex");
   const passwordFile = join(dir, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (as.uid !== null) for (const path of [dir, fresh, passwordFile]) chownSync(path, as.uid, as.uid);
-  const args = ["-D", fresh, "-U", USER, `--pwfile=${passwordFile}`, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C"];
+  if (as.uid !== null)
+    for (const path of [dir, fresh, passwordFile]) chownSync(path, as.uid, as.uid);
+  const args = [
+    "-D",
+    fresh,
+    "-U",
+    USER,
+    `--pwfile=${passwordFile}`,
+    "-A",
+    "scram-sha-256",
+    "-E",
+    "UTF8",
+    "--locale=C",
+  ];
   const [command = "", ...rest] = [...as.prefix, bin(as, "initdb"), ...args];
   const made = spawnSync(command, rest, { encoding: "utf8" });
   if (made.status !== 0)
-    throw new Error(`PostgreSQL could not be set up in ${dir}: ${made.stderr || made.error?.message}`);
+    throw new Error(
+      `PostgreSQL could not be set up in ${dir}: ${made.stderr || made.error?.message}`,
+    );
   renameSync(fresh, data);
 }
 
@@ -135,7 +159,9 @@ async function waitUntilReady(url: string, alive: () => boolean, log: string): P
       return;
     } catch (error) {
       if (!alive() || Date.now() > until)
-        throw new Error(`PostgreSQL did not start:\n${readFileSync(log, "utf8").slice(-2000)}`, { cause: error });
+        throw new Error(`PostgreSQL did not start:\n${readFileSync(log, "utf8").slice(-2000)}`, {
+          cause: error,
+        });
       await new Promise((done) => setTimeout(done, 30));
     } finally {
       await client.end().catch(() => undefined);
@@ -164,10 +190,19 @@ export async function stopPostgresAt(dir: string): Promise<void> {
   if (running !== null) await stopServer(running.pid, data);
 }
 
-async function launch(dir: string, data: string, as: RunAs): Promise<{ pid: number; port: number; alive: () => boolean }> {
+async function launch(
+  dir: string,
+  data: string,
+  as: RunAs,
+): Promise<{ pid: number; port: number; alive: () => boolean }> {
   const port = await freePort();
   const log = openSync(join(dir, "log"), "a", 0o600);
-  const settings = [`port=${port}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200"];
+  const settings = [
+    `port=${port}`,
+    "listen_addresses=127.0.0.1",
+    "unix_socket_directories=",
+    "max_connections=200",
+  ];
   const args = ["-D", data, ...settings.flatMap((setting) => ["-c", setting])];
   const [command = "", ...rest] = [...as.prefix, bin(as, "postgres"), ...args];
   const child = spawn(command, rest, { stdio: ["ignore", log, log], detached: true });
@@ -193,11 +228,17 @@ export async function startPostgres({ dir: asked }: { dir: string }): Promise<Po
     const password = readFileSync(join(dir, "password"), "utf8");
     for (let tries = 1; ; tries++) {
       const running = runningServer(data);
-      const server = running === null ? await launch(dir, data, as) : { ...running, alive: () => true };
+      const server =
+        running === null ? await launch(dir, data, as) : { ...running, alive: () => true };
       const url = `postgresql://${USER}:${password}@127.0.0.1:${server.port}/postgres`;
       try {
         await waitUntilReady(url, server.alive, join(dir, "log"));
-        return { url, pid: server.pid, port: server.port, stop: () => stopServer(server.pid, data) };
+        return {
+          url,
+          pid: server.pid,
+          port: server.port,
+          stop: () => stopServer(server.pid, data),
+        };
       } catch (error) {
         // Sessions of a killed server hold its shared memory for a moment longer.
         if (tries === LAUNCH_TRIES) throw error;

@@ -9,7 +9,15 @@ export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const STAMPS = join(ROOT, ".cache", "stamps");
 
 /** Folders and files whose change makes a new production build necessary. */
-const BUILD_INPUTS = ["app", "components", "server", "public", "next.config.mjs", "package-lock.json", "tsconfig.json"];
+const BUILD_INPUTS = [
+  "app",
+  "components",
+  "server",
+  "public",
+  "next.config.mjs",
+  "package-lock.json",
+  "tsconfig.json",
+];
 
 function hashOf(paths: string[]): string {
   const sum = createHash("sha256");
@@ -33,7 +41,13 @@ function hashOf(paths: string[]): string {
 }
 
 /** Runs `work` unless it was done for exactly these inputs and its result is still there. */
-function once(name: string, inputs: string[], result: string, title: string, work: () => void): void {
+function once(
+  name: string,
+  inputs: string[],
+  result: string,
+  title: string,
+  work: () => void,
+): void {
   const stamp = join(STAMPS, name);
   const hash = hashOf(inputs);
   if (existsSync(result) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
@@ -44,23 +58,35 @@ function once(name: string, inputs: string[], result: string, title: string, wor
 }
 
 function run(command: string, args: string[]): void {
-  const done = spawnSync(join(ROOT, "node_modules", ".bin", command), args, { cwd: ROOT, encoding: "utf8" });
+  const done = spawnSync(join(ROOT, "node_modules", ".bin", command), args, {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
   if (done.status !== 0)
     throw new Error(`${command} ${args.join(" ")} failed:\n${done.stdout}${done.stderr}`);
 }
 
 /** Generates, compiles and builds what is not up to date. `build` false leaves the web pages out. */
 export function prepare({ build }: { build: boolean }): void {
-  once("prisma", ["prisma/schema"], join(ROOT, "server/db/generated/client.ts"), "Generating the database client", () =>
-    run("prisma", ["generate"]),
+  once(
+    "prisma",
+    ["prisma/schema"],
+    join(ROOT, "server/db/generated/client.ts"),
+    "Generating the database client",
+    () => run("prisma", ["generate"]),
   );
   if (!existsSync(join(ROOT, ".cache", "contracts")))
     process.stdout.write("Compiling the sandbox contracts (about 20 seconds, once)…\n");
   compileContracts();
   if (!build) return;
-  once("next", BUILD_INPUTS, join(ROOT, ".next", "BUILD_ID"), "Building the web pages (about half a minute)", () =>
-    run("next", ["build"]),
+  once(
+    "next",
+    BUILD_INPUTS,
+    join(ROOT, ".next", "BUILD_ID"),
+    "Building the web pages (about half a minute)",
+    () => run("next", ["build"]),
   );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) prepare({ build: !process.argv.includes("--no-build") });
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  prepare({ build: !process.argv.includes("--no-build") });

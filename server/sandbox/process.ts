@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, readFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { createWriteStream, existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 
 /** A child that said it was ready; `stop` asks it to end, insists after `graceMs`, and resolves when it is gone. */
 export type Running = {
@@ -7,6 +8,8 @@ export type Running = {
   /** What the ready line said. */
   ready: RegExpExecArray;
   exited: Promise<number>;
+  /** The last part of what it printed. */
+  output(): string;
   stop(): Promise<void>;
 };
 
@@ -64,6 +67,12 @@ export async function startProcess(
     child.stderr?.pipe(log);
   }
   const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
+  let printed = "";
+  const keep = (chunk: Buffer) => {
+    printed = (printed + chunk.toString()).slice(-200_000);
+  };
+  child.stdout?.on("data", keep);
+  child.stderr?.on("data", keep);
   const ready = await waitForLine(child, options.ready, name);
   const pid = child.pid ?? 0;
   const stop = async () => {
@@ -73,25 +82,96 @@ export async function startProcess(
     await exited;
     clearTimeout(force);
   };
-  return { pid, ready, exited, stop };
+  return { pid, ready, exited, output: () => printed, stop };
 }
 
-/** The command line of a live process, or null: gone, or not ours to read. */
-export function commandLine(pid: number): string | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
-    return text === "" ? null : text;
-  } catch {
-    return null;
+/** Programs and their arguments, by process id; only what this user may read. */
+function processes(): { pid: number; args: string[] }[] {
+  if (existsSync("/proc/self/cmdline"))
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => ({ pid: Number(name), args: argumentsOf(Number(name)) }));
+  const listed = spawnSync("ps", ["-axww", "-o", "pid=,command="], { encoding: "utf8" }).stdout;
+  return listed
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid = "0", ...args]) => ({ pid: Number(pid), args }));
+}
+
+/** The arguments of a live process, its program first; empty when it is gone, ending, or not ours to read. */
+export function argumentsOf(pid: number): string[] {
+  if (!Number.isInteger(pid) || pid <= 0) return [];
+  if (existsSync("/proc/self/cmdline")) {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+    } catch (error) {
+      if (error instanceof Error && "code" in error) return [];
+      throw error;
+    }
   }
+  const listed = spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
+    encoding: "utf8",
+  });
+  return listed.stdout
+    .trim()
+    .split(/\s+/)
+    .filter((word) => word !== "");
 }
 
-/** Ends a process left behind by an earlier run, if `pid` really is it: its command line must contain every word. */
-export async function endLeftover(pid: number, words: string[]): Promise<boolean> {
-  const line = commandLine(pid);
-  if (line === null || !words.every((word) => line.includes(word))) return false;
-  process.kill(pid, "SIGKILL");
-  for (let tries = 0; tries < 100 && commandLine(pid) !== null; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 20));
+/** True when the process runs a program of this file name and has each of `words` as a whole argument. */
+export function isProgram(args: string[], program: string, words: string[]): boolean {
+  return basename(args[0] ?? "") === program && words.every((word) => args.includes(word));
+}
+
+async function gone(
+  pid: number,
+  program: string,
+  words: string[],
+  withinMs: number,
+): Promise<boolean> {
+  const until = Date.now() + withinMs;
+  while (isProgram(argumentsOf(pid), program, words)) {
+    if (Date.now() > until) return false;
+    await new Promise((done) => setTimeout(done, 20));
+  }
   return true;
+}
+
+/** Ends one process by the first of `signals` that works, each given `withinMs`; a pid that is not that program is left alone. */
+export async function endProcess(
+  pid: number,
+  program: string,
+  words: string[],
+  signals: NodeJS.Signals[],
+  withinMs: number,
+): Promise<void> {
+  for (const signal of signals) {
+    if (!isProgram(argumentsOf(pid), program, words)) return;
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It ended between the look and the signal.
+      if (error instanceof Error && "code" in error && error.code === "ESRCH") return;
+      throw error;
+    }
+    if (await gone(pid, program, words, withinMs)) return;
+  }
+  throw new Error(`${program} (process ${pid}) cannot be ended`);
+}
+
+/** Ends every process of a program that has each of `words` as a whole argument: what an earlier, killed run left behind. */
+export async function endLeftovers(program: string, words: string[]): Promise<void> {
+  const found = processes().filter(({ args }) => isProgram(args, program, words));
+  await Promise.all(
+    found.map(({ pid }) => endProcess(pid, program, words, ["SIGTERM", "SIGKILL"], 5_000)),
+  );
+}
+
+let dies: string[] | undefined;
+
+/** Words before a command that make it end with this process, where the system can do that; otherwise none. */
+export function endsWithParent(): string[] {
+  const words = ["setpriv", "--pdeathsig", "TERM", "--"];
+  dies ??= spawnSync("setpriv", [...words.slice(1), "true"]).status === 0 ? words : [];
+  return dies;
 }

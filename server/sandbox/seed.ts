@@ -1,9 +1,9 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
+import { NEWEST_STABLE } from "#server/contract/version.ts";
 import type { Database } from "#server/db/client.ts";
 import { issueKey, registerApp } from "#server/db/credentials.ts";
 import { newId } from "#server/platform/ids.ts";
-import { NEWEST_STABLE } from "#server/contract/version.ts";
 
 /** What the demo made and cannot read back from the database: keys are stored as digests only. */
 export const demoSchema = z.object({

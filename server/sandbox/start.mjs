@@ -7,11 +7,15 @@ import { ensureInstalled } from "./install.mjs";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 await ensureInstalled(root);
 const bin = join(root, "node_modules", ".bin");
-const child = spawn(join(bin, "node"), [join(root, "server", "sandbox", "main.ts"), ...process.argv.slice(2)], {
-  cwd: root,
-  stdio: "inherit",
-  env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, NEXT_TELEMETRY_DISABLED: "1" },
-});
+const child = spawn(
+  join(bin, "node"),
+  [join(root, "server", "sandbox", "main.ts"), ...process.argv.slice(2)],
+  {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, PATH: `${bin}:${process.env.PATH}`, NEXT_TELEMETRY_DISABLED: "1" },
+  },
+);
 // A terminal sends Ctrl-C to both; anything else that ends this process must reach the other too.
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 process.on("SIGINT", () => undefined);

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import pg from "pg";
-import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Hex } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { compileContracts } from "./compile.ts";
@@ -86,7 +86,10 @@ function writePrivate(file: string, value: unknown): void {
 }
 
 /** Why the chains cannot go on with this database: blocks or nonces that the database knows are gone; null: they can. */
-async function lostTime(url: string, chains: { rpcUrl: string; deployment: z.infer<typeof deploymentSchema> }[]) {
+async function lostTime(
+  url: string,
+  chains: { rpcUrl: string; deployment: z.infer<typeof deploymentSchema> }[],
+) {
   const client = new pg.Client({ connectionString: url });
   try {
     await client.connect();
@@ -99,7 +102,9 @@ async function lostTime(url: string, chains: { rpcUrl: string; deployment: z.inf
       if ((await rpc<string>(rpcUrl, "eth_getCode", [deployment.usdt, "latest"])) === "0x")
         return `${chain} does not hold this world's contracts`;
       const head = BigInt(await rpc<string>(rpcUrl, "eth_blockNumber"));
-      const known = await client.query<{ ok: boolean }>("select to_regclass('public.chain_cursor') is not null as ok");
+      const known = await client.query<{ ok: boolean }>(
+        "select to_regclass('public.chain_cursor') is not null as ok",
+      );
       if (!known.rows[0]?.ok) continue;
       const cursor = await client.query<{ n: string; hash: string }>(
         "select scanned_number as n, scanned_hash as hash from chain_cursor where chain = $1",
@@ -112,14 +117,18 @@ async function lostTime(url: string, chains: { rpcUrl: string; deployment: z.inf
           `0x${BigInt(scanned.n).toString(16)}`,
           false,
         ]);
-        if (block?.hash !== scanned.hash) return `${chain} is not the chain that the database knows`;
+        if (block?.hash !== scanned.hash)
+          return `${chain} is not the chain that the database knows`;
       }
       const mined = await client.query<{ signer: string; n: string }>(
         "select signer, max(nonce) as n from chain_intent where chain = $1 and mined_hash is not null group by signer",
         [chain],
       );
       for (const { signer, n } of mined.rows)
-        if (BigInt(await rpc<string>(rpcUrl, "eth_getTransactionCount", [signer, "latest"])) <= BigInt(n))
+        if (
+          BigInt(await rpc<string>(rpcUrl, "eth_getTransactionCount", [signer, "latest"])) <=
+          BigInt(n)
+        )
           return `${chain} lost transactions that the database knows`;
     }
     return null;
@@ -150,12 +159,25 @@ async function makeMemory(anvils: Anvil[]): Promise<WorldMemory> {
     }),
   );
   const database = `florin_${randomBytes(6).toString("hex")}`;
-  return { database, pepper: secret(), tokenSecret: secret(), intermediaryKey, buyers, chains, seed: null };
+  return {
+    database,
+    pepper: secret(),
+    tokenSecret: secret(),
+    intermediaryKey,
+    buyers,
+    chains,
+    seed: null,
+  };
 }
 
 const CHAIN_NAMES = ["Florin Sandbox A", "Florin Sandbox B"];
 
-function serverEnv(world: { memory: WorldMemory; url: string; registryFile: string; anvils: Anvil[] }) {
+function serverEnv(world: {
+  memory: WorldMemory;
+  url: string;
+  registryFile: string;
+  anvils: Anvil[];
+}) {
   const { memory, url, registryFile, anvils } = world;
   const settings: Record<string, string> = {
     FLORIN_MODE: "sandbox",
@@ -193,9 +215,14 @@ async function endOldChains(dir: string): Promise<void> {
 
 async function startChains(dir: string, chainIds: number[]): Promise<Anvil[]> {
   const anvils = await Promise.all(
-    chainIds.map((chainId) => startAnvil({ chainId, stateFile: join(dir, `chain-${chainId}.json`) })),
+    chainIds.map((chainId) =>
+      startAnvil({ chainId, stateFile: join(dir, `chain-${chainId}.json`) }),
+    ),
   );
-  writePrivate(join(dir, "chains.json"), anvils.map(({ pid }) => pid));
+  writePrivate(
+    join(dir, "chains.json"),
+    anvils.map(({ pid }) => pid),
+  );
   return anvils;
 }
 
@@ -209,19 +236,25 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const say = options.say ?? (() => undefined);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   await endOldChains(dir);
-  const postgres = options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
+  const postgres =
+    options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
   const memoryFile = join(dir, "world.json");
   let anvils = await startChains(dir, chainIds);
   let memory = readMemory(memoryFile);
   const urlOf = async (name: string) =>
     options.databaseUrl ?? (await createDatabaseFor(postgres as Postgres, name));
   if (memory !== null) {
-    const chains = memory.chains.map((deployment, index) => ({ deployment, rpcUrl: anvils[index]?.rpcUrl ?? "" }));
+    const chains = memory.chains.map((deployment, index) => ({
+      deployment,
+      rpcUrl: anvils[index]?.rpcUrl ?? "",
+    }));
     const lost = await lostTime(await urlOf(memory.database), chains);
     if (lost !== null) {
       say(`A new world begins: ${lost}.`);
       if (options.databaseUrl !== undefined)
-        throw new Error(`${lost}: empty the database of DATABASE_URL (Florin does not drop what it did not make), then start again`);
+        throw new Error(
+          `${lost}: empty the database of DATABASE_URL (Florin does not drop what it did not make), then start again`,
+        );
       memory = null;
     }
   }
@@ -229,7 +262,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   if (memory === null) {
     rmSync(memoryFile, { force: true });
     await Promise.all(anvils.map((anvil) => anvil.stop()));
-    for (const id of chainIds) rmSync(join(dir, `chain-${id}.json`), { force: true, recursive: true });
+    for (const id of chainIds)
+      rmSync(join(dir, `chain-${id}.json`), { force: true, recursive: true });
     anvils = await startChains(dir, chainIds);
     memory = await makeMemory(anvils);
     writePrivate(memoryFile, memory);

@@ -19,14 +19,20 @@ const run = ([command, ...args]) =>
       cwd: root,
       env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
     });
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => (output += chunk));
     child.on("exit", (code) => {
-      process.stdout.write(`${code === 0 ? "ok    " : "FAILED"} ${command}\n${code === 0 ? "" : output}`);
+      process.stdout.write(
+        `${code === 0 ? "ok    " : "FAILED"} ${command}\n${code === 0 ? "" : output}`,
+      );
       resolve(code ?? 1);
     });
   });
 
 const [first, second, third, fourth] = STEPS;
 // Two at a time: the machine's cores, and the slow ones overlap.
-const codes = [...(await Promise.all([run(first), run(second)])), ...(await Promise.all([run(third), run(fourth)]))];
+const codes = [
+  ...(await Promise.all([run(first), run(second)])),
+  ...(await Promise.all([run(third), run(fourth)])),
+];
 process.exit(codes.every((code) => code === 0) ? 0 : 1);

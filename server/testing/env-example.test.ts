@@ -7,10 +7,14 @@ const example = readFileSync(".env.example", "utf8");
 // Guarantee: an operator who copies .env.example sees every setting there is, and none that does nothing.
 test(".env.example names exactly the settings the server reads", () => {
   const read = new Set([...source.matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name));
-  const perChain = new Set([...source.matchAll(/`(FLORIN_[A-Z0-9_]+)_\$\{id\}/g)].map(([, name]) => name));
+  const perChain = new Set(
+    [...source.matchAll(/`(FLORIN_[A-Z0-9_]+)_\$\{id\}/g)].map(([, name]) => name),
+  );
   const named = [...example.matchAll(/^([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name);
   const plain = named.filter((name) => !/_\d+$/.test(name ?? ""));
-  const chains = named.filter((name) => /_\d+$/.test(name ?? "")).map((name) => name?.replace(/_\d+$/, ""));
+  const chains = named
+    .filter((name) => /_\d+$/.test(name ?? ""))
+    .map((name) => name?.replace(/_\d+$/, ""));
   expect(new Set(plain)).toEqual(read);
   expect(new Set(chains)).toEqual(perChain);
 });

@@ -55,27 +55,56 @@ function count(file, code, read) {
 async function vitest(project, extra = []) {
   process.stdout.write(`\n== ${project} tests\n`);
   const file = join(reports, `${project}.json`);
-  const code = await run(bin("vitest"), [
-    "run", "--project", project, "--reporter", "default", "--reporter", "json", "--outputFile.json", file, ...extra,
-  ], long ? { FLORIN_TEST_LONG: "1" } : {});
-  count(file, code, (r) => ({ passed: r.numPassedTests, others: r.numTotalTests - r.numPassedTests + r.testResults.filter((t) => t.status !== "passed" && t.assertionResults.length === 0).length }));
+  const code = await run(
+    bin("vitest"),
+    [
+      "run",
+      "--project",
+      project,
+      "--reporter",
+      "default",
+      "--reporter",
+      "json",
+      "--outputFile.json",
+      file,
+      ...extra,
+    ],
+    long ? { FLORIN_TEST_LONG: "1" } : {},
+  );
+  count(file, code, (r) => ({
+    passed: r.numPassedTests,
+    others:
+      r.numTotalTests -
+      r.numPassedTests +
+      r.testResults.filter((t) => t.status !== "passed" && t.assertionResults.length === 0).length,
+  }));
 }
 
 /** A Chromium for the browser tests: CHROMIUM_PATH, one on the PATH, or the distribution's package. */
 function chromium() {
   if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
-  const find = () => spawnSync("sh", ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"], { encoding: "utf8" }).stdout.trim();
+  const find = () =>
+    spawnSync(
+      "sh",
+      ["-c", "command -v chromium || command -v chromium-browser || command -v google-chrome"],
+      { encoding: "utf8" },
+    ).stdout.trim();
   const found = find();
   if (found !== "") return found;
   if (process.getuid?.() === 0) {
     process.stdout.write("installing Chromium from the distribution's packages…\n");
-    const quiet = { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } };
+    const quiet = {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    };
     spawnSync("apt-get", ["update", "-qq"], quiet);
     spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], quiet);
   }
   const installed = find();
   if (installed === "")
-    process.stdout.write("Chromium is missing: install your distribution's package (for example `sudo apt-get install chromium`) or set CHROMIUM_PATH.\n");
+    process.stdout.write(
+      "Chromium is missing: install your distribution's package (for example `sudo apt-get install chromium`) or set CHROMIUM_PATH.\n",
+    );
   return installed;
 }
 
@@ -87,8 +116,14 @@ async function browser() {
     total.failed++;
     return;
   }
-  const code = await run(bin("playwright"), ["test"], { CHROMIUM_PATH: path, PLAYWRIGHT_JSON_OUTPUT_NAME: file });
-  count(file, code, ({ stats }) => ({ passed: stats.expected, others: stats.unexpected + stats.flaky + stats.skipped }));
+  const code = await run(bin("playwright"), ["test"], {
+    CHROMIUM_PATH: path,
+    PLAYWRIGHT_JSON_OUTPUT_NAME: file,
+  });
+  count(file, code, ({ stats }) => ({
+    passed: stats.expected,
+    others: stats.unexpected + stats.flaky + stats.skipped,
+  }));
 }
 
 await ensureInstalled(root);

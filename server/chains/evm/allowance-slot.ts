@@ -13,17 +13,21 @@ const PROBE = 0x0f1e2d3c4b5a69788796a5b4c3d2e1f0n;
 const OWNER = "0x00000000000000000000000000000000f1000001";
 const SPENDER = "0x00000000000000000000000000000000f1000002";
 
-const solidity = (base: bigint): AllowanceSlot => (owner, spender) => {
-  const pair = [{ type: "address" }, { type: "bytes32" }] as const;
-  const inner = keccak256(encodeAbiParameters(pair, [owner as Hex, toHex(base, { size: 32 })]));
-  return keccak256(encodeAbiParameters(pair, [spender as Hex, inner]));
-};
+const solidity =
+  (base: bigint): AllowanceSlot =>
+  (owner, spender) => {
+    const pair = [{ type: "address" }, { type: "bytes32" }] as const;
+    const inner = keccak256(encodeAbiParameters(pair, [owner as Hex, toHex(base, { size: 32 })]));
+    return keccak256(encodeAbiParameters(pair, [spender as Hex, inner]));
+  };
 
-const vyper = (base: bigint): AllowanceSlot => (owner, spender) => {
-  const pair = [{ type: "bytes32" }, { type: "address" }] as const;
-  const inner = keccak256(encodeAbiParameters(pair, [toHex(base, { size: 32 }), owner as Hex]));
-  return keccak256(encodeAbiParameters(pair, [inner, spender as Hex]));
-};
+const vyper =
+  (base: bigint): AllowanceSlot =>
+  (owner, spender) => {
+    const pair = [{ type: "bytes32" }, { type: "address" }] as const;
+    const inner = keccak256(encodeAbiParameters(pair, [toHex(base, { size: 32 }), owner as Hex]));
+    return keccak256(encodeAbiParameters(pair, [inner, spender as Hex]));
+  };
 
 /** Finds the slot by writing a probe value into each candidate of a simulated call and asking the token for it. */
 export async function findAllowanceSlot(rpc: Rpc, token: string): Promise<AllowanceSlot | null> {

@@ -3,10 +3,13 @@ import type { ChainConfig } from "#server/platform/env.ts";
 import type { TokenEntry } from "#server/platform/registry.ts";
 import { TOKEN_ABI } from "./abi.ts";
 import { PERMIT2_ADDRESS } from "./permit2.ts";
-import { RpcRefusal, type Rpc } from "./rpc.ts";
+import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 /** What a chain may be used for: `fatal` stops it whole, `refused` are tokens left out, each with its reason. */
-export type BootCheck = { fatal: string[]; refused: { symbol: string; address: string; reason: string }[] };
+export type BootCheck = {
+  fatal: string[];
+  refused: { symbol: string; address: string; reason: string }[];
+};
 
 const read = (to: string, functionName: "decimals" | "DOMAIN_SEPARATOR") => ({
   method: "eth_call",
@@ -36,7 +39,8 @@ async function checkToken(rpc: Rpc, chainId: number, token: TokenEntry): Promise
     read(token.address, "DOMAIN_SEPARATOR"),
   ]);
   if (code === "0x" || code instanceof RpcRefusal) return "no contract at this address";
-  if (typeof decimals !== "string" || decimals === "0x") return "the contract does not tell its decimals";
+  if (typeof decimals !== "string" || decimals === "0x")
+    return "the contract does not tell its decimals";
   if (BigInt(decimals) !== BigInt(token.decimals))
     return `the contract has ${BigInt(decimals)} decimals, the registry says ${token.decimals}`;
   const wanted = domainSeparator(chainId, token);
@@ -46,12 +50,17 @@ async function checkToken(rpc: Rpc, chainId: number, token: TokenEntry): Promise
 }
 
 /** Compares a configured chain with what is really there. Throws `ChainUnavailable` when no node answers. */
-export async function checkChain(rpc: Rpc, config: ChainConfig, signers: string[]): Promise<BootCheck> {
+export async function checkChain(
+  rpc: Rpc,
+  config: ChainConfig,
+  signers: string[],
+): Promise<BootCheck> {
   const { entry } = config;
   const wanted = Number(entry.caip2.slice("eip155:".length));
   const fatal: string[] = [];
   const chainId = Number(await rpc.read<Hex>("eth_chainId", []));
-  if (chainId !== wanted) return { fatal: [`the node is on chain ${chainId}, not ${wanted}`], refused: [] };
+  if (chainId !== wanted)
+    return { fatal: [`the node is on chain ${chainId}, not ${wanted}`], refused: [] };
   if (entry.permit2 !== null) {
     const code = await rpc.read<Hex>("eth_getCode", [PERMIT2_ADDRESS, "latest"]);
     if (code === "0x") fatal.push("Permit2 is not at its canonical address");

@@ -1,6 +1,6 @@
 import { bytesToHex } from "viem";
 import type { BroadcastOutcome } from "#server/ports/chain.ts";
-import { RpcRefusal, type Rpc } from "./rpc.ts";
+import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 /**
  * How nodes word the reasons for refusing a raw transaction; JSON-RPC codes do not tell them apart.
@@ -9,7 +9,10 @@ import { RpcRefusal, type Rpc } from "./rpc.ts";
 const PHRASES: [RegExp, BroadcastOutcome["kind"]][] = [
   [/already known|already imported|known transaction|alreadyknown/i, "already_known"],
   [/nonce too low|nonce is too low|oldnonce/i, "nonce_too_low"],
-  [/underpriced|less than block base fee|fee too low|feetoolow|max fee per gas less/i, "underpriced"],
+  [
+    /underpriced|less than block base fee|fee too low|feetoolow|max fee per gas less/i,
+    "underpriced",
+  ],
   [/insufficient funds|insufficientfunds|insufficient balance for gas/i, "insufficient_funds"],
 ];
 

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, numberToHex, recoverAddress } from "viem";
-import { normaliseSignature } from "#server/domain/option/results.ts";
 import type { Authorization } from "#server/domain/option/authorization.ts";
+import { normaliseSignature } from "#server/domain/option/results.ts";
 import type { ChainConfig } from "#server/platform/env.ts";
 import type { Log } from "#server/platform/log.ts";
 import type { TokenEntry } from "#server/platform/registry.ts";
@@ -22,9 +22,15 @@ import { type AllowanceSlot, findAllowanceSlot } from "./allowance-slot.ts";
 import { broadcast } from "./broadcast.ts";
 import { eip3009Digest, eip3009TypedData } from "./eip3009.ts";
 import { readBlock, readHead, readInbound, readReceipt, readReceiptsIn } from "./observe.ts";
-import { approvals, nonceBit, PERMIT2_ADDRESS, permit2Digest, permit2TypedData } from "./permit2.ts";
+import {
+  approvals,
+  nonceBit,
+  PERMIT2_ADDRESS,
+  permit2Digest,
+  permit2TypedData,
+} from "./permit2.ts";
 import { readRevert } from "./reverts.ts";
-import { createRpc, RpcRefusal, type Rpc } from "./rpc.ts";
+import { createRpc, type Rpc, RpcRefusal } from "./rpc.ts";
 import { callOf, localSigner, policyRefusal, type Signer, signPlan } from "./signer.ts";
 
 /** Room over the simulated gas, and the most any of our calls may ever take. */
@@ -51,10 +57,17 @@ const assetOf = (chain: string, token: { address: string }) =>
 
 const contractOf = (asset: string) => asset.slice(asset.lastIndexOf(":") + 1) as Hex;
 
-const call = (to: string, data: Hex, at = "latest") => ({ method: "eth_call", params: [{ to, data }, at] });
+const call = (to: string, data: Hex, at = "latest") => ({
+  method: "eth_call",
+  params: [{ to, data }, at],
+});
 
 const balanceCall = (token: string, owner: string, at?: string) =>
-  call(token, encodeFunctionData({ abi: TOKEN_ABI, functionName: "balanceOf", args: [owner as Hex] }), at);
+  call(
+    token,
+    encodeFunctionData({ abi: TOKEN_ABI, functionName: "balanceOf", args: [owner as Hex] }),
+    at,
+  );
 
 const allowanceCall = (token: string, owner: string) =>
   call(
@@ -68,7 +81,11 @@ const allowanceCall = (token: string, owner: string) =>
 
 const isWord = (value: unknown): value is Hex => typeof value === "string" && value.length === 66;
 
-async function payerFacts({ rpc, tokens }: Context, address: string, assets: string[]): Promise<PayerFacts> {
+async function payerFacts(
+  { rpc, tokens }: Context,
+  address: string,
+  assets: string[],
+): Promise<PayerFacts> {
   const permit2 = assets.filter((asset) => tokens.has(asset));
   const answers = await rpc.batch([
     { method: "eth_getCode", params: [address, "latest"] },
@@ -92,7 +109,8 @@ async function payerFacts({ rpc, tokens }: Context, address: string, assets: str
 
 /** EIP-3009 where the token takes this account's kind of signature, else Permit2 where the chain has it. */
 function mechanismFor(token: TokenEntry, hasCode: boolean, spender: string | null) {
-  if (token.eip3009 !== null && (!hasCode || token.eip3009.signatures === "bytes")) return "eip3009" as const;
+  if (token.eip3009 !== null && (!hasCode || token.eip3009.signatures === "bytes"))
+    return "eip3009" as const;
   return spender === null ? null : ("permit2" as const);
 }
 
@@ -124,7 +142,8 @@ function offer({ chain, tokens, facts }: Context, input: OfferInput): Offer | nu
         : { name: "Permit2", chainId, verifyingContract: PERMIT2_ADDRESS },
     signatures: mechanism === "eip3009" ? (token.eip3009?.signatures ?? "vrs") : "bytes",
   };
-  const data = mechanism === "eip3009" ? eip3009TypedData(authorization) : permit2TypedData(authorization);
+  const data =
+    mechanism === "eip3009" ? eip3009TypedData(authorization) : permit2TypedData(authorization);
   const sign = {
     type: "walletRpc" as const,
     data: {
@@ -143,7 +162,8 @@ function offer({ chain, tokens, facts }: Context, input: OfferInput): Offer | nu
   return { actions: [...first, sign], authorization, digest: digestOf(authorization) };
 }
 
-const digestOf = (a: Authorization): Hex => (a.mechanism === "eip3009" ? eip3009Digest(a) : permit2Digest(a));
+const digestOf = (a: Authorization): Hex =>
+  a.mechanism === "eip3009" ? eip3009Digest(a) : permit2Digest(a);
 
 /** Whether a plain account made this signature over our digest, in the one form contracts accept. */
 async function signedBy(payer: string, digest: Hex, signature: string): Promise<boolean> {
@@ -160,16 +180,26 @@ async function signedBy(payer: string, digest: Hex, signature: string): Promise<
 
 /** What Permit2 and old tokens do not say when they revert: whether money or allowance is short. */
 async function shortage({ rpc }: Context, a: Authorization): Promise<RevertReason | null> {
-  const [balance, allowance] = await rpc.batch([balanceCall(a.token, a.payer), allowanceCall(a.token, a.payer)]);
+  const [balance, allowance] = await rpc.batch([
+    balanceCall(a.token, a.payer),
+    allowanceCall(a.token, a.payer),
+  ]);
   if (isWord(balance) && BigInt(balance) < BigInt(a.amount)) return "insufficient_balance";
   if (a.mechanism === "permit2" && isWord(allowance) && BigInt(allowance) < BigInt(a.amount))
     return "insufficient_allowance";
   return null;
 }
 
-async function transferShortage({ rpc }: Context, plan: TxPlan, signer: string): Promise<RevertReason | null> {
+async function transferShortage(
+  { rpc }: Context,
+  plan: TxPlan,
+  signer: string,
+): Promise<RevertReason | null> {
   if (plan.kind !== "transfer") return null;
-  const balance = await rpc.read<Hex>("eth_call", balanceCall(contractOf(plan.asset), signer).params);
+  const balance = await rpc.read<Hex>(
+    "eth_call",
+    balanceCall(contractOf(plan.asset), signer).params,
+  );
   return isWord(balance) && BigInt(balance) < BigInt(plan.amount) ? "insufficient_balance" : null;
 }
 
@@ -202,7 +232,10 @@ async function simulate(
 }
 
 /** State in which Permit2 is allowed the amount already; null: the token's storage is not understood. */
-async function allowedState(context: Context, a: Authorization): Promise<Record<string, unknown> | null> {
+async function allowedState(
+  context: Context,
+  a: Authorization,
+): Promise<Record<string, unknown> | null> {
   const { rpc, slots, log } = context;
   let slot = slots.get(a.token);
   if (slot === undefined) {
@@ -210,7 +243,11 @@ async function allowedState(context: Context, a: Authorization): Promise<Record<
     slots.set(a.token, slot);
     slot.then(
       (found) => {
-        if (found === null) log.warn({ token: a.token }, "allowance storage not found: pending approvals are not simulated");
+        if (found === null)
+          log.warn(
+            { token: a.token },
+            "allowance storage not found: pending approvals are not simulated",
+          );
       },
       () => slots.delete(a.token),
     );
@@ -228,7 +265,8 @@ async function checkSignature(
 ): Promise<SignatureCheck> {
   if (!options.payerHasCode && !(await signedBy(a.payer, digestOf(a), signature)))
     return { kind: "invalid", reason: "not the payer's signature over what was offered" };
-  if (signature.endsWith(ERC6492_SUFFIX)) return { kind: "invalid", reason: "the account is not deployed" };
+  if (signature.endsWith(ERC6492_SUFFIX))
+    return { kind: "invalid", reason: "the account is not deployed" };
   const signer = a.mechanism === "permit2" ? a.spender : context.facts.relayers[0];
   if (signer == null) throw new ChainUnavailable("no key may submit this here");
   const plan: TxPlan = { kind: "capture", authorization: a, signature };
@@ -254,7 +292,8 @@ async function fees({ rpc }: Context): Promise<Fees> {
     { method: "eth_getBlockByNumber", params: ["latest", false] },
     { method: "eth_maxPriorityFeePerGas", params: [] },
   ])) as [{ baseFeePerGas?: Hex } | RpcRefusal | null, Hex | RpcRefusal];
-  if (block === null || block instanceof RpcRefusal) throw new ChainUnavailable("node has no latest block");
+  if (block === null || block instanceof RpcRefusal)
+    throw new ChainUnavailable("node has no latest block");
   const maxPriorityFee = tip instanceof RpcRefusal ? 1_000_000_000n : BigInt(tip);
   return { maxFee: BigInt(block.baseFeePerGas ?? 0) * 2n + maxPriorityFee, maxPriorityFee };
 }
@@ -263,17 +302,24 @@ async function nonceState({ rpc }: Context, a: Authorization, at: string) {
   if (a.mechanism === "eip3009") {
     const args = [a.payer as Hex, a.nonce as Hex] as const;
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "authorizationState", args });
-    return BigInt(await rpc.read<Hex>("eth_call", call(a.token, data, at).params)) === 1n ? "used" : "unused";
+    return BigInt(await rpc.read<Hex>("eth_call", call(a.token, data, at).params)) === 1n
+      ? "used"
+      : "unused";
   }
   const { word, mask } = nonceBit(a.nonce);
-  const data = encodeFunctionData({ abi: PERMIT2_ABI, functionName: "nonceBitmap", args: [a.payer as Hex, word] });
+  const data = encodeFunctionData({
+    abi: PERMIT2_ABI,
+    functionName: "nonceBitmap",
+    args: [a.payer as Hex, word],
+  });
   const bitmap = BigInt(await rpc.read<Hex>("eth_call", call(PERMIT2_ADDRESS, data, at).params));
   return (bitmap & mask) === 0n ? "unused" : "used";
 }
 
 function createFacts(config: ChainConfig, signers: Signer[]): ChainFacts {
   const { entry } = config;
-  const of = (role: Signer["role"]) => signers.filter((s) => s.role === role).map(({ address }) => address);
+  const of = (role: Signer["role"]) =>
+    signers.filter((s) => s.role === role).map(({ address }) => address);
   return {
     chain: entry.caip2,
     name: entry.name,
@@ -305,7 +351,9 @@ export function createEvmChain(config: ChainConfig, intermediaryKey: string, log
   const chain = config.entry.caip2;
   const signers = [
     ...config.relayerKeys.map((key) => localSigner(key, "relayer")),
-    ...(config.permit2SpenderKey === null ? [] : [localSigner(config.permit2SpenderKey, "spender")]),
+    ...(config.permit2SpenderKey === null
+      ? []
+      : [localSigner(config.permit2SpenderKey, "spender")]),
     localSigner(intermediaryKey, "intermediary"),
   ];
   const rpc = createRpc(config.rpcUrls);
@@ -349,7 +397,10 @@ export function createEvmChain(config: ChainConfig, intermediaryKey: string, log
     nonceState: (a, at) => nonceState(context, a, at),
     tokenBalance: async (asset, address, at) =>
       BigInt(
-        await rpc.read<Hex>("eth_call", balanceCall(contractOf(asset), address, numberToHex(at)).params),
+        await rpc.read<Hex>(
+          "eth_call",
+          balanceCall(contractOf(asset), address, numberToHex(at)).params,
+        ),
       ),
     nativeBalance: async (address) =>
       BigInt(await rpc.read<Hex>("eth_getBalance", [address, "latest"])),

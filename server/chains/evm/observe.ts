@@ -7,7 +7,7 @@ import {
   type Receipt,
 } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
-import { RpcRefusal, type Rpc } from "./rpc.ts";
+import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 type RawBlock = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex };
 type RawLog = {
@@ -53,7 +53,8 @@ export async function readHead(rpc: Rpc): Promise<ChainHead> {
   const [latest, safe, finalized, earliest] = (await rpc.batch(
     tags.map((tag) => ({ method: "eth_getBlockByNumber", params: [tag, false] })),
   )) as (RawBlock | RpcRefusal | null)[];
-  if (latest == null || latest instanceof RpcRefusal) throw new ChainUnavailable("node has no latest block");
+  if (latest == null || latest instanceof RpcRefusal)
+    throw new ChainUnavailable("node has no latest block");
   const known = (block: RawBlock | RpcRefusal | null | undefined) =>
     block == null || block instanceof RpcRefusal ? null : block;
   const ground = known(finalized) ?? known(earliest);
@@ -114,7 +115,8 @@ export async function readInbound(
     logsOf(block.hash, tokens, [TRANSFER, null, to]),
   ]);
   // A lagging node may answer "no logs" for a block it has never seen.
-  if (known == null || known instanceof RpcRefusal) throw new ChainUnavailable("node does not know the block");
+  if (known == null || known instanceof RpcRefusal)
+    throw new ChainUnavailable("node does not know the block");
   if (inbound instanceof RpcRefusal) throw new ChainUnavailable(inbound.message);
   const logs = inbound as RawLog[];
   if (logs.length === 0) return [];
@@ -125,21 +127,31 @@ export async function readInbound(
     logsOf(block.hash, contracts, [TRANSFER, payers]),
     logsOf(block.hash, contracts, [AUTHORIZATION_USED, payers]),
   ]);
-  if (all instanceof RpcRefusal || used instanceof RpcRefusal) throw new ChainUnavailable("node refused logs");
+  if (all instanceof RpcRefusal || used instanceof RpcRefusal)
+    throw new ChainUnavailable("node refused logs");
   const nonces = pairNonces(all as RawLog[], used as RawLog[]);
-  const nonceAt = new Map([...nonces].map(([log, nonce]) => [`${log.transactionHash}:${log.logIndex}`, nonce]));
-  return logs.map((log) => {
-    const { args } = decodeEventLog({ abi: TOKEN_ABI, eventName: "Transfer", topics: log.topics, data: log.data });
-    return {
-      asset: `${chain}/erc20:${log.address.toLowerCase()}`,
-      payer: args.from.toLowerCase(),
-      recipient: args.to.toLowerCase(),
-      amount: args.value,
-      txHash: log.transactionHash.toLowerCase(),
-      logIndex: Number(BigInt(log.logIndex)),
-      authNonce: nonceAt.get(`${log.transactionHash}:${log.logIndex}`) ?? null,
-    };
-  }).filter(({ amount }) => amount > 0n);
+  const nonceAt = new Map(
+    [...nonces].map(([log, nonce]) => [`${log.transactionHash}:${log.logIndex}`, nonce]),
+  );
+  return logs
+    .map((log) => {
+      const { args } = decodeEventLog({
+        abi: TOKEN_ABI,
+        eventName: "Transfer",
+        topics: log.topics,
+        data: log.data,
+      });
+      return {
+        asset: `${chain}/erc20:${log.address.toLowerCase()}`,
+        payer: args.from.toLowerCase(),
+        recipient: args.to.toLowerCase(),
+        amount: args.value,
+        txHash: log.transactionHash.toLowerCase(),
+        logIndex: Number(BigInt(log.logIndex)),
+        authNonce: nonceAt.get(`${log.transactionHash}:${log.logIndex}`) ?? null,
+      };
+    })
+    .filter(({ amount }) => amount > 0n);
 }
 
 /** A receipt by hash; null: no node has one, which says nothing about the transaction. */
@@ -149,7 +161,11 @@ export async function readReceipt(rpc: Rpc, hash: string): Promise<Receipt | nul
 }
 
 /** The receipts of those hashes that are in this block. */
-export async function readReceiptsIn(rpc: Rpc, block: BlockRef, hashes: string[]): Promise<Receipt[]> {
+export async function readReceiptsIn(
+  rpc: Rpc,
+  block: BlockRef,
+  hashes: string[],
+): Promise<Receipt[]> {
   const wanted = new Set(hashes);
   const here = (receipt: Receipt) => receipt.blockHash === block.hash && wanted.has(receipt.hash);
   if (hashes.length >= WHOLE_BLOCK_FROM) {

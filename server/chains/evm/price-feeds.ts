@@ -1,11 +1,11 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
-import { PRICE_SCALE, type Price } from "#server/domain/money/convert.ts";
 import { pow10 } from "#server/domain/money/amount.ts";
+import { PRICE_SCALE, type Price } from "#server/domain/money/convert.ts";
 import type { Log } from "#server/platform/log.ts";
 import type { FeedEntry, Registry } from "#server/platform/registry.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import { FEED_ABI } from "./abi.ts";
-import { RpcRefusal, type Rpc } from "./rpc.ts";
+import { type Rpc, RpcRefusal } from "./rpc.ts";
 import { shortCache } from "./short-cache.ts";
 
 /** How long a read price is used again: less than a block of most chains. */
@@ -24,7 +24,8 @@ async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<P
     callFeed(address, "decimals"),
     { method: "eth_getBlockByNumber", params: ["latest", false] },
   ]);
-  if (round instanceof RpcRefusal || digits instanceof RpcRefusal || block instanceof RpcRefusal) return null;
+  if (round instanceof RpcRefusal || digits instanceof RpcRefusal || block instanceof RpcRefusal)
+    return null;
   const data = { abi: FEED_ABI } as const;
   const [roundId, answer, , updatedAt] = decodeFunctionResult({
     ...data,
@@ -43,26 +44,34 @@ async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<P
 }
 
 /** Prices from feeds on the configured chains, and fixed rates where the registry names them. */
-export function createPriceSource(registry: Registry, rpcs: Map<string, Rpc>, log: Log): PriceSource {
+export function createPriceSource(
+  registry: Registry,
+  rpcs: Map<string, Rpc>,
+  log: Log,
+): PriceSource {
   const cache = shortCache<Price | null>(KEEP_MS);
   const ask = (chain: string, feed: FeedEntry): Promise<Price | null> => {
     const rpc = rpcs.get(chain);
     if (rpc === undefined) return Promise.resolve(null);
     return cache(`${chain} ${feed.address}`, async () => {
       const price = await readFeed(rpc, feed);
-      if (price === null) log.warn({ chain, feed: feed.address }, "a price feed is stale or refuses");
+      if (price === null)
+        log.warn({ chain, feed: feed.address }, "a price feed is stale or refuses");
       return price;
     });
   };
   const feeds = new Map<string, { chain: string; feed: FeedEntry }>();
   for (const { caip2, tokens } of registry.chains)
     for (const { address, feed } of tokens)
-      if (feed !== null) feeds.set(`${caip2}/erc20:${address.toLowerCase()}`, { chain: caip2, feed });
+      if (feed !== null)
+        feeds.set(`${caip2}/erc20:${address.toLowerCase()}`, { chain: caip2, feed });
   return {
     hasFiat: (code) => code === "USD" || Object.hasOwn(registry.currencies, code),
     async fiat(code) {
       if (code === "USD") return USD;
-      const source = Object.hasOwn(registry.currencies, code) ? registry.currencies[code] : undefined;
+      const source = Object.hasOwn(registry.currencies, code)
+        ? registry.currencies[code]
+        : undefined;
       if (source === undefined) return null;
       if ("usdPerUnitE8" in source)
         return { usdE8: BigInt(source.usdPerUnitE8), source: "fixed", updatedAt: 0 };

@@ -38,7 +38,10 @@ const BY_TEXT: [RegExp, RevertReason][] = [
 ];
 
 /** Reads revert data; a call that reverts without naming a reason is `other`. */
-export function readRevert(data: Hex | null, message: string): { reason: RevertReason; detail: string } {
+export function readRevert(
+  data: Hex | null,
+  message: string,
+): { reason: RevertReason; detail: string } {
   if (data === null || data === "0x") return { reason: "other", detail: message };
   try {
     const { errorName, args } = decodeErrorResult({ abi: REVERT_ABI, data });

@@ -12,7 +12,11 @@ export class RpcRefusal extends Error {
   }
 }
 
-type Reply = { id: number; result?: unknown; error?: { code: number; message: string; data?: unknown } };
+type Reply = {
+  id: number;
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+};
 export type RpcCall = { method: string; params: unknown[] };
 
 /** A chain's JSON-RPC over one or more nodes. Reads try the next node when one does not answer; sends never repeat. */
@@ -80,7 +84,12 @@ export function createRpc(urls: string[]): Rpc {
     batch: (calls) =>
       failover(async (url) => {
         if (calls.length === 0) return [];
-        const body = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+        const body = calls.map(({ method, params }, id) => ({
+          jsonrpc: "2.0",
+          id,
+          method,
+          params,
+        }));
         const replies = (await post(url, body)) as Reply[];
         if (!Array.isArray(replies)) throw new ChainUnavailable("node does not answer batches");
         return calls.map((_, id) => {

@@ -70,7 +70,7 @@ export function adviceFor(outcome: Outcome): string {
     case "data_needed":
       return "The shop must know who pays. Fill in the form, then pay again.";
     case "unavailable":
-      return `${outcome.message} Nothing was submitted; try again later.`;
+      return `${outcome.message} This attempt submitted nothing; try again later.`;
     case "unknown":
       return "It is not known whether the payment went through. Do not pay again: keep the link, look at it again later, and ask the shop if it stays open.";
   }

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { createDatabase, type Database } from "#server/db/client.ts";
+import { environment, migrate } from "#server/sandbox/migrate.ts";
+import { ROOT } from "#server/sandbox/prepare.ts";
+import { type Running, startProcess } from "#server/sandbox/process.ts";
+import { type Demo, seedDemo } from "#server/sandbox/seed.ts";
+import { startWorld, type World } from "#server/sandbox/world.ts";
+
+/** A world of its own for a test: PostgreSQL, chains, a seeded database; ports and keys are nobody else's. */
+export type TestWorld = {
+  world: World;
+  db: Database;
+  demo: Demo;
+  /** Funded buyers by name: `everything`, `usdc`, `usdt`, `empty`. */
+  buyer(name: "everything" | "usdc" | "usdt" | "empty"): { key: Hex; address: Hex };
+  /** Asset in the registry's spelling. */
+  asset(symbol: "usdc" | "usdt", chain?: number): string;
+  startServer(options?: ServerOptions): Promise<TestServer>;
+  stop(): Promise<void>;
+};
+
+export type ServerOptions = {
+  /** Added to the world's settings. */
+  env?: Record<string, string>;
+  /** `worker` starts the worker process instead of the front door. */
+  entry?: "main" | "worker";
+  /** With the pages: needs a production build. */
+  pages?: boolean;
+};
+
+/** A process of ours under test. `baseUrl` is empty for a worker. */
+export type TestServer = Running & { baseUrl: string; output(): string; kill(): Promise<void> };
+
+const bin = join(ROOT, "node_modules", ".bin", "node");
+
+async function startServer(world: World, options: ServerOptions = {}): Promise<TestServer> {
+  const { env = {}, entry = "main", pages = false } = options;
+  const args = [join(ROOT, "server/door", `${entry}.ts`)];
+  if (entry === "main" && !pages) args.push("--api-only");
+  const running = await startProcess(entry, bin, args, {
+    ready: entry === "main" ? /listening on (http:\/\/\S+)/ : /worker/i,
+    env: {
+      ...environment(),
+      LOG_LEVEL: "info",
+      ...world.serverEnv,
+      NODE_ENV: "production",
+      PORT: "0",
+      ...env,
+    },
+    cwd: ROOT,
+    graceMs: 10_000,
+  });
+  const kill = async () => {
+    try {
+      process.kill(running.pid, "SIGKILL");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+    await running.exited;
+  };
+  return { ...running, baseUrl: running.ready[1] ?? "", kill };
+}
+
+/** Starts a world. `chains` is how many networks it has; `env` is added to every server's settings. */
+export async function createTestWorld(options: { chains?: 1 | 2 } = {}): Promise<TestWorld> {
+  const dir = mkdtempSync(join(tmpdir(), "florin-test-"));
+  const world = await startWorld({
+    dir,
+    chainIds: options.chains === 2 ? [31337, 31338] : [31337],
+  });
+  await migrate(world.databaseUrl);
+  const db = createDatabase(world.databaseUrl, { max: 8 });
+  const asset: TestWorld["asset"] = (symbol, chain = 0) => {
+    const found = world.chains[chain];
+    if (found === undefined) throw new Error("no such chain");
+    return `${found.caip2}/erc20:${found.deployment[symbol].toLowerCase()}`;
+  };
+  const assets = world.chains.flatMap((_, index) => [asset("usdc", index), asset("usdt", index)]);
+  const demo = await seedDemo(db, { pepper: world.memory.pepper, assets });
+  const servers: TestServer[] = [];
+  return {
+    world,
+    db,
+    demo,
+    asset,
+    buyer(name) {
+      const found = world.memory.buyers.find((buyer) => buyer.name === name);
+      if (found === undefined) throw new Error(`no buyer ${name}`);
+      return { key: found.key, address: privateKeyToAccount(found.key).address };
+    },
+    async startServer(serverOptions) {
+      const server = await startServer(world, serverOptions);
+      servers.push(server);
+      return server;
+    },
+    async stop() {
+      await Promise.all(servers.map((server) => server.kill()));
+      await db.close();
+      await world.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
