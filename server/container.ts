@@ -17,6 +17,8 @@ import type { Services } from "#server/ports/services.ts";
 export type Container = {
   env: Env;
   log: Log;
+  /** For flat lines made of ids and numbers: looking for secrets in depth costs more than a small request. */
+  flatLog: Log;
   services: Services;
   credentials: Credentials;
   db: Database;
@@ -61,6 +63,7 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
   return {
     env: settings,
     log,
+    flatLog: log.child({}, { redact: [] }),
     services,
     credentials,
     db,

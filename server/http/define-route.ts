@@ -114,10 +114,10 @@ async function serve(
   let answer: Answer;
   try {
     answer = await work({ request, container: parts, segment: params.id, trace });
-    logRequest(parts.log, trace, answer.status, null);
+    logRequest(parts, trace, answer.status, null);
   } catch (error) {
     const refused = errorAnswer(error, trace.requestId, endpoint.auth, parts.isOutage);
-    logRequest(parts.log, trace, refused.status, { code: refused.code, error });
+    logRequest(parts, trace, refused.status, { code: refused.code, error });
     answer = refused;
   }
   return respond(answer, trace.requestId, trace.version, endpoint.cors);

@@ -17,7 +17,7 @@ export type RequestTrace = {
 
 /** Writes the one line of a request: outcomes and 404 as info, refusals as warnings, bugs and outages as errors. */
 export function logRequest(
-  log: Log,
+  { log, flatLog }: { log: Log; flatLog: Log },
   trace: RequestTrace,
   status: number,
   refused: { code: string; error: unknown } | null,
@@ -32,7 +32,7 @@ export function logRequest(
     merchantId: caller?.kind === "merchant" ? caller.merchantId : undefined,
     paymentId: paymentId === "" ? undefined : paymentId,
   };
-  if (refused === null) log.info(line, "request");
+  if (refused === null) flatLog.info(line, "request");
   else if (refused.error instanceof AppError) {
     const { detail, cause } = refused.error;
     const refusal = { ...line, code: refused.code, detail, err: cause };

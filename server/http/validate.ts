@@ -5,11 +5,12 @@ import { AppError, type Issue } from "#server/platform/app-error.ts";
 const SHAPE = new Set(["invalid_type", "invalid_union", "invalid_value", "invalid_element"]);
 const MAX_ISSUES = 20;
 
-/** Findings of a shape, innermost first where a member had to be one of several shapes. */
-function toIssue(found: z.core.$ZodIssue): Issue {
-  const path = found.path.map(String).join(".");
-  return { path, field: String(found.path[0] ?? ""), message: found.message };
-}
+/** A finding: `path` leads to it, `field` is the same without positions in lists. */
+const toIssue = ({ path, message }: z.core.$ZodIssue): Issue => ({
+  path: path.map(String).join("."),
+  field: path.filter((step) => typeof step === "string").join("."),
+  message,
+});
 
 /** `value` as the shape has it, unknown members dropped; refuses anything else and names every wrong member. */
 export function validate<T extends z.ZodType>(

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
 import { createDatabase } from "#server/db/client.ts";
 import { environment, migrate } from "./migrate.ts";
 import { prepare, ROOT } from "./prepare.ts";
-import { endLeftover, type Running, startProcess } from "./process.ts";
+import { endLeftovers, type Running, startProcess } from "./process.ts";
 import { type Demo, demoSchema, seedDemo } from "./seed.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -43,14 +43,9 @@ async function demoOf(world: World): Promise<Demo> {
   }
 }
 
-const SERVER_PID = "server.pid";
-
-/** A server of this folder that outlived its starter would still work on the database: it is ended first. */
-async function endOldServer(dir: string): Promise<void> {
-  const file = join(dir, SERVER_PID);
-  if (!existsSync(file)) return;
-  await endLeftover(Number(readFileSync(file, "utf8")), ["server/door/main.ts"]);
-}
+const SERVER_ENTRY = join(ROOT, "server/door/main.ts");
+/** Marks the server of a folder, so that the next start finds one that outlived its starter. */
+const markOf = (dir: string) => `--sandbox=${dir}`;
 
 async function startServer(
   world: World,
@@ -59,7 +54,7 @@ async function startServer(
   const server = await startProcess(
     "the server",
     join(ROOT, "node_modules", ".bin", "node"),
-    [join(ROOT, "server/door/main.ts")],
+    [SERVER_ENTRY, markOf(world.dir)],
     {
       ready: /listening on (http:\/\/[^\s"]+)/i,
       env: {
@@ -74,7 +69,6 @@ async function startServer(
       logFile: join(world.dir, "server.log"),
     },
   );
-  writeFileSync(join(world.dir, SERVER_PID), String(server.pid));
   return { server, baseUrl: server.ready[1] ?? `http://127.0.0.1:${port}` };
 }
 
@@ -145,7 +139,8 @@ async function main(): Promise<void> {
   const settings = environment();
   const port = Number(settings.PORT ?? 3000);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  await endOldServer(dir);
+  // A server that outlived its starter would still work on the database.
+  await endLeftovers("node", [SERVER_ENTRY, markOf(dir)]);
   prepare({ build: true });
   const world = await step("Starting PostgreSQL and two local chains", () =>
     startWorld({ dir, databaseUrl: settings.DATABASE_URL || undefined, say }),

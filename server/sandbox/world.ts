@@ -9,7 +9,7 @@ import { type Anvil, startAnvil } from "./anvil.ts";
 import { compileContracts } from "./compile.ts";
 import { type Deployment, deployWorld, fundGas, mint, rpc } from "./deploy.ts";
 import { databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
-import { endLeftover } from "./process.ts";
+import { endLeftovers } from "./process.ts";
 import { worldRegistry } from "./world-registry.ts";
 
 const hex = z.string().startsWith("0x") as unknown as z.ZodType<Hex>;
@@ -205,25 +205,14 @@ async function createDatabaseFor(postgres: Postgres, name: string): Promise<stri
   return databaseUrl(postgres.url, name);
 }
 
-async function endOldChains(dir: string): Promise<void> {
-  const file = join(dir, "chains.json");
-  if (!existsSync(file)) return;
-  for (const pid of z.array(z.int()).parse(JSON.parse(readFileSync(file, "utf8"))))
-    await endLeftover(pid, ["anvil", dir]);
-  rmSync(file, { force: true });
-}
-
 async function startChains(dir: string, chainIds: number[]): Promise<Anvil[]> {
-  const anvils = await Promise.all(
-    chainIds.map((chainId) =>
-      startAnvil({ chainId, stateFile: join(dir, `chain-${chainId}.json`) }),
-    ),
+  return Promise.all(
+    chainIds.map(async (chainId) => {
+      const stateFile = join(dir, `chain-${chainId}.json`);
+      await endLeftovers("anvil", [stateFile]);
+      return startAnvil({ chainId, stateFile });
+    }),
   );
-  writePrivate(
-    join(dir, "chains.json"),
-    anvils.map(({ pid }) => pid),
-  );
-  return anvils;
 }
 
 /**
@@ -235,7 +224,6 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const chainIds = options.chainIds ?? [31337, 31338];
   const say = options.say ?? (() => undefined);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  await endOldChains(dir);
   const postgres =
     options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
   const memoryFile = join(dir, "world.json");
