@@ -1,9 +1,15 @@
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
 const LOOK_AGAIN_MS = 50;
 
 function tryLock(file: string): DatabaseSync | null {
-  const lock = new DatabaseSync(file, { timeout: 0 });
+  // Asked for here and not imported, so that an older Node says what it lacks.
+  const sqlite = process.getBuiltinModule("node:sqlite");
+  if (sqlite === undefined)
+    throw new Error(
+      `this is Node ${process.version} and Florin needs 24: put node_modules/.bin first on the PATH`,
+    );
+  const lock = new sqlite.DatabaseSync(file, { timeout: 0 });
   try {
     lock.exec("begin exclusive");
     return lock;

@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createDatabase, type Database } from "#server/db/client.ts";
+import type { Registry } from "#server/platform/registry.ts";
 import { environment, migrate } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { type Running, startProcess } from "#server/sandbox/process.ts";
@@ -30,6 +32,8 @@ export type ServerOptions = {
   entry?: "main" | "worker";
   /** With the pages: needs a production build. */
   pages?: boolean;
+  /** Changes the registry this server reads. */
+  registry?: (registry: Registry) => Registry;
 };
 
 /** A process of ours under test. `baseUrl` is empty for a worker. */
@@ -39,6 +43,12 @@ const bin = join(ROOT, "node_modules", ".bin", "node");
 
 async function startServer(world: World, options: ServerOptions = {}): Promise<TestServer> {
   const { env = {}, entry = "main", pages = false } = options;
+  if (options.registry !== undefined) {
+    const registry: Registry = JSON.parse(readFileSync(world.registryFile, "utf8"));
+    const file = join(world.dir, `registry-${randomUUID()}.json`);
+    writeFileSync(file, JSON.stringify(options.registry(registry)));
+    env.FLORIN_REGISTRY_FILE = file;
+  }
   const args = [join(ROOT, "server/door", `${entry}.ts`)];
   if (entry === "main" && !pages) args.push("--api-only");
   const running = await startProcess(entry, bin, args, {
@@ -65,12 +75,15 @@ async function startServer(world: World, options: ServerOptions = {}): Promise<T
   return { ...running, baseUrl: running.ready[1] ?? "", kill };
 }
 
-/** Starts a world. `chains` is how many networks it has; `env` is added to every server's settings. */
-export async function createTestWorld(options: { chains?: 1 | 2 } = {}): Promise<TestWorld> {
+/** Starts a world. `chains` is how many networks it has, `firstChainId` names them, `environment` is the demo's. */
+export async function createTestWorld(
+  options: { chains?: 1 | 2; firstChainId?: number; environment?: "test" | "live" } = {},
+): Promise<TestWorld> {
+  const { firstChainId = 31337, environment = "test" } = options;
   const dir = mkdtempSync(join(tmpdir(), "florin-test-"));
   const world = await startWorld({
     dir,
-    chainIds: options.chains === 2 ? [31337, 31338] : [31337],
+    chainIds: options.chains === 2 ? [firstChainId, firstChainId + 1] : [firstChainId],
   });
   await migrate(world.databaseUrl);
   const db = createDatabase(world.databaseUrl, { max: 8 });
@@ -80,7 +93,7 @@ export async function createTestWorld(options: { chains?: 1 | 2 } = {}): Promise
     return `${found.caip2}/erc20:${found.deployment[symbol].toLowerCase()}`;
   };
   const assets = world.chains.flatMap((_, index) => [asset("usdc", index), asset("usdt", index)]);
-  const demo = await seedDemo(db, { pepper: world.memory.pepper, assets });
+  const demo = await seedDemo(db, { pepper: world.memory.pepper, assets, environment });
   const servers: TestServer[] = [];
   return {
     world,
