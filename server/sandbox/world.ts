@@ -5,11 +5,12 @@ import pg from "pg";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
-import { type Anvil, startAnvil } from "./anvil.ts";
+import type { Anvil } from "./anvil.ts";
 import { compileContracts } from "./compile.ts";
 import { type Deployment, deployWorld, fundGas, mint, rpc } from "./deploy.ts";
+import { lockFile } from "./lock.ts";
 import { databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
-import { endLeftovers } from "./process.ts";
+import { type Started, startChains } from "./world-chains.ts";
 import { worldRegistry } from "./world-registry.ts";
 
 const hex = z.string().startsWith("0x") as unknown as z.ZodType<Hex>;
@@ -85,10 +86,36 @@ function writePrivate(file: string, value: unknown): void {
   renameSync(partial, file);
 }
 
+/** Whether this partner, or with null anybody at all, is in a database. */
+async function holdsPartner(client: pg.Client, id: string | null): Promise<boolean> {
+  const made = await client.query("select to_regclass('public.partner') is not null as ok");
+  if (!made.rows[0]?.ok) return false;
+  const found = await client.query(
+    "select 1 from partner where $1::text is null or id = $1 limit 1",
+    [id],
+  );
+  return found.rowCount !== 0;
+}
+
+/** Refuses a database that somebody else's world is in. */
+async function refuseTaken(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    if (await holdsPartner(client, null))
+      throw new Error(
+        "the database of DATABASE_URL holds another world's data: empty it, or name another one",
+      );
+  } finally {
+    await client.end();
+  }
+}
+
 /** Why the chains cannot go on with this database: blocks or nonces that the database knows are gone; null: they can. */
 async function lostTime(
   url: string,
   chains: { rpcUrl: string; deployment: z.infer<typeof deploymentSchema> }[],
+  partnerId: unknown,
 ) {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -97,6 +124,8 @@ async function lostTime(
     return "the database is gone";
   }
   try {
+    if (typeof partnerId === "string" && !(await holdsPartner(client, partnerId)))
+      return "the database is not the one of these chains";
     for (const { rpcUrl, deployment } of chains) {
       const chain = `eip155:${deployment.chainId}`;
       if ((await rpc<string>(rpcUrl, "eth_getCode", [deployment.usdt, "latest"])) === "0x")
@@ -205,15 +234,8 @@ async function createDatabaseFor(postgres: Postgres, name: string): Promise<stri
   return databaseUrl(postgres.url, name);
 }
 
-async function startChains(dir: string, chainIds: number[]): Promise<Anvil[]> {
-  return Promise.all(
-    chainIds.map(async (chainId) => {
-      const stateFile = join(dir, `chain-${chainId}.json`);
-      await endLeftovers("anvil", [stateFile]);
-      return startAnvil({ chainId, stateFile });
-    }),
-  );
-}
+/** Longest wait for a world of the same folder that is just being stopped. */
+const STOPPING_MS = 10_000;
 
 /**
  * Starts PostgreSQL and the chains, as they were left, or new when there is nothing to go on with. Chains that lost what the
@@ -221,13 +243,32 @@ async function startChains(dir: string, chainIds: number[]): Promise<Anvil[]> {
  */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const dir = resolve(options.dir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const lock = join(dir, "running");
+  const unlock = (await lockFile(lock, 0)) ?? (await lockFile(lock, STOPPING_MS));
+  if (unlock === null)
+    throw new Error(
+      `a sandbox is running in ${dir}: stop it first, or set SANDBOX_DIR (and PORT) for a second one`,
+    );
+  const started: Started = [];
+  try {
+    const world = await openWorld(options, dir, started);
+    return { ...world, stop: () => world.stop().finally(unlock) };
+  } catch (error) {
+    await Promise.allSettled(started.map((part) => part.stop()));
+    unlock();
+    throw error;
+  }
+}
+
+async function openWorld(options: WorldOptions, dir: string, started: Started): Promise<World> {
   const chainIds = options.chainIds ?? [31337, 31338];
   const say = options.say ?? (() => undefined);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
   const postgres =
     options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
+  if (postgres !== null) started.push(postgres);
   const memoryFile = join(dir, "world.json");
-  let anvils = await startChains(dir, chainIds);
+  let anvils = await startChains(dir, chainIds, { say, started });
   let memory = readMemory(memoryFile);
   const urlOf = async (name: string) =>
     options.databaseUrl ?? (await createDatabaseFor(postgres as Postgres, name));
@@ -236,7 +277,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       deployment,
       rpcUrl: anvils[index]?.rpcUrl ?? "",
     }));
-    const lost = await lostTime(await urlOf(memory.database), chains);
+    const lost = await lostTime(await urlOf(memory.database), chains, memory.seed?.partnerId);
     if (lost !== null) {
       say(`A new world begins: ${lost}.`);
       if (options.databaseUrl !== undefined)
@@ -248,11 +289,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
   const fresh = memory === null;
   if (memory === null) {
+    if (options.databaseUrl !== undefined) await refuseTaken(options.databaseUrl);
     rmSync(memoryFile, { force: true });
     await Promise.all(anvils.map((anvil) => anvil.stop()));
     for (const id of chainIds)
       rmSync(join(dir, `chain-${id}.json`), { force: true, recursive: true });
-    anvils = await startChains(dir, chainIds);
+    anvils = await startChains(dir, chainIds, { say, started });
     memory = await makeMemory(anvils);
     writePrivate(memoryFile, memory);
   }

@@ -1,0 +1,17 @@
+import { createServer } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import { installContainer, openContainer } from "#server/container.ts";
+import { env } from "#server/platform/env.ts";
+import { createDoor } from "./listener.ts";
+import { GET } from "#app/v1/merchant/payment/[id]/status/route.ts";
+const mode = process.argv[2];
+let l: any;
+  const c = installContainer(openContainer(env(), { worker: false })); c.state.phase = "serving";
+  const id0 = (await import("node:fs")).readFileSync("/tmp/door/pid","utf8").trim();
+  const row = await c.services.store.payment(id0);
+  if (mode?.includes("n")) c.services.store.payment = async () => ({...row!});
+  if (mode?.includes("b")) l = async (q: any, s: any) => { const id = q.url.split("/")[4]; const p = await c.services.store.payment(id); const b = JSON.stringify({ status: p?.status }); s.writeHead(200, { "content-type": "application/json", "content-length": b.length }); s.end(b); };
+  if (mode?.includes("c")) l = getRequestListener(async (q) => { const id = q.url.split("/")[6] ?? ""; const p = await c.services.store.payment(id); const b = JSON.stringify({ status: p?.status }); return new Response(b, { status: 200, headers: { "content-type": "application/json" } }); });
+  if (mode?.includes("h")) l = getRequestListener(async (q) => { const id = q.url.split("/")[6] ?? ""; const p = await c.services.store.payment(id); const b = JSON.stringify({ status: p?.status,"isFinal":false,"pollInMs":1000,"failureCode":null,"info":null }); return new Response(b, { status: 200, headers: { "Content-Type": "application/json","Cache-Control":"no-store","X-Content-Type-Options":"nosniff","Request-Id":"req_1111111111111111111111","Service-Version":"2026-02-18","WCP-Version":"2026-02-18" } }); });
+  if (mode?.includes("d")) l = createDoor({ log: c.log, pages: () => null, isOpen: () => true });
+createServer(l).listen(0, "127.0.0.1", function (this: any) { console.log("listening on http://127.0.0.1:" + this.address().port); });
