@@ -59,7 +59,7 @@ export default function FrontPage() {
         </ul>
       </Card>
       <p>
-        <a href="/readme">Read the guide</a> to try a payment, or look at{" "}
+        <a href="/readme">Read the README</a> to try a payment, or look at{" "}
         <a href="/healthz">health</a> and <a href="/readyz">readiness</a>.
       </p>
     </main>

@@ -340,7 +340,7 @@ test("batched settlements share one transfer and add up", async () => {
     merchant?.id,
   ]);
   try {
-    const paid = [];
+    const paid: string[] = [];
     for (const value of ["1000", "1100", "1200"]) {
       const buyer = await newBuyer();
       const id = await created({ value });
