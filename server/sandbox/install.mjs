@@ -12,10 +12,10 @@ export async function ensureInstalled(root) {
     .digest("hex");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === lock) return;
   process.stdout.write("Installing dependencies (about a minute the first time)…\n");
-  const done = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: root,
-    stdio: "inherit",
-  });
+  // Not `npm ci`: that refuses a lockfile written where the registry lacks other platforms' optional packages. With a
+  // lockfile present and --no-save, `npm install` takes exactly its versions and writes nothing back.
+  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  const done = spawnSync("npm", args, { cwd: root, stdio: "inherit" });
   if (done.status !== 0) {
     process.stderr.write(
       "Dependencies could not be installed: see npm's message above. Is the npm registry reachable?\n",
