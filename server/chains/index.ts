@@ -1,10 +1,10 @@
 import type { ChainConfig, Env } from "#server/platform/env.ts";
 import type { Log } from "#server/platform/log.ts";
-import { type ChainPort, ChainUnavailable } from "#server/ports/chain.ts";
+import { type ChainPort, ChainUnavailable, type TokenFacts } from "#server/ports/chain.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import type { Screening } from "#server/ports/screening.ts";
 import { checkChain } from "./evm/boot-check.ts";
-import { createEvmChain } from "./evm/chain.ts";
+import { createEvmChain, type EvmChain } from "./evm/chain.ts";
 import { createPriceSource } from "./evm/price-feeds.ts";
 import { createRpc, type Rpc } from "./evm/rpc.ts";
 import { createScreening } from "./evm/sanctions.ts";
@@ -14,68 +14,93 @@ export type Chains = {
   chains: Map<string, ChainPort>;
   prices: PriceSource;
   screening: Screening;
-  /** Compares every chain with its registry entry; a chain or token that differs is taken out. Returns what was found. */
+  /** Compares every chain with its registry entry and puts what agrees into use; returns what does not. Silent chains are asked again. */
   verify(): Promise<string[]>;
 };
 
-async function verifyOne(
-  rpc: Rpc,
-  config: ChainConfig,
-  chain: ChainPort,
-): Promise<{ fatal: boolean; found: string[] }> {
+/** Pause before chains that did not answer are compared again. */
+const VERIFY_AGAIN_MS = 3_000;
+
+type Configured = { config: ChainConfig; rpc: Rpc; chain: EvmChain; tokens: TokenFacts[] };
+
+/** Puts the tokens that agree with the chain into use; returns what does not agree. */
+async function verifyOne({ config, rpc, chain, tokens }: Configured): Promise<string[]> {
   const { entry } = config;
   const { relayers, spender, intermediary } = chain.facts;
   const signers = [...relayers, ...(spender === null ? [] : [spender]), intermediary];
   const { fatal, refused } = await checkChain(rpc, config, signers);
-  for (const { address } of refused) {
-    const asset = `${entry.caip2}/erc20:${address.toLowerCase()}`;
-    const index = chain.facts.tokens.findIndex((token) => token.asset === asset);
-    if (index >= 0) chain.facts.tokens.splice(index, 1);
-  }
-  return {
-    fatal: fatal.length > 0,
-    found: [
-      ...fatal.map((reason) => `${entry.name} (${entry.caip2}) is not used: ${reason}`),
-      ...refused.map(({ symbol, reason }) => `${symbol} on ${entry.name} is not used: ${reason}`),
-    ],
-  };
+  const left = new Set(
+    refused.map(({ address }) => `${entry.caip2}/erc20:${address.toLowerCase()}`),
+  );
+  const usable = fatal.length === 0 ? tokens.filter(({ asset }) => !left.has(asset)) : [];
+  chain.facts.tokens.splice(0, chain.facts.tokens.length, ...usable);
+  return [
+    ...fatal.map((reason) => `nothing is offered on ${entry.name} (${entry.caip2}): ${reason}`),
+    ...refused.map(({ symbol, reason }) => `${symbol} on ${entry.name} is not offered: ${reason}`),
+  ];
 }
 
-/** Builds every configured chain; nothing is asked of a node before `verify`. */
+/**
+ * Builds every configured chain. Nothing is asked of a node, and no token offered, before `verify`. A chain that must not be
+ * offered stays in the map: money that is on its way there is still watched and settled.
+ */
 export function createChains(
   env: Pick<Env, "chains" | "registry" | "FLORIN_INTERMEDIARY_KEY_EVM">,
   log: Log,
 ): Chains {
-  const rpcs = new Map(env.chains.map(({ entry, rpcUrls }) => [entry.caip2, createRpc(rpcUrls)]));
-  const chains = new Map(
-    env.chains.map((config) => [
-      config.entry.caip2,
-      createEvmChain(config, env.FLORIN_INTERMEDIARY_KEY_EVM, log),
-    ]),
-  );
+  const configured = env.chains.map((config): Configured => {
+    const rpc = createRpc(config.rpcUrls, BigInt(config.entry.caip2.slice("eip155:".length)));
+    const chain = createEvmChain(config, rpc, env.FLORIN_INTERMEDIARY_KEY_EVM, log);
+    const tokens = chain.facts.tokens.splice(0);
+    return { config, rpc, chain, tokens };
+  });
+  const rpcs = new Map(configured.map(({ config, rpc }) => [config.entry.caip2, rpc]));
+  const chains = new Map(configured.map(({ config, chain }) => [config.entry.caip2, chain]));
+  let unverified = configured;
+  const verify = async (): Promise<string[]> => {
+    const asked = unverified;
+    const silent = new Set<Configured>();
+    const found = await Promise.all(
+      asked.map(async (one) => {
+        const { caip2, name } = one.config.entry;
+        try {
+          const problems = await verifyOne(one);
+          one.chain.prepare().catch((error) => {
+            log.warn({ chain: caip2, err: error }, "allowance storage is looked for again later");
+          });
+          return problems;
+        } catch (error) {
+          if (!(error instanceof ChainUnavailable)) throw error;
+          silent.add(one);
+          return [`nothing is offered on ${name} (${caip2}) until it answers: ${error.message}`];
+        }
+      }),
+    );
+    unverified = asked.filter((one) => silent.has(one));
+    return found.flat();
+  };
+  const verifyAgain = (told: string[]) => {
+    if (unverified.length === 0) return;
+    setTimeout(() => {
+      verify()
+        .then((found) => {
+          for (const one of found) if (!told.includes(one)) log.warn(one);
+          verifyAgain(found);
+        })
+        .catch((error) => {
+          log.error({ err: error }, "chains were not verified");
+          verifyAgain(told);
+        });
+    }, VERIFY_AGAIN_MS).unref();
+  };
   return {
     chains,
     prices: createPriceSource(env.registry, rpcs, log),
     screening: createScreening(env.registry, rpcs, log),
     async verify() {
-      const all: string[] = [];
-      for (const config of env.chains) {
-        const { caip2 } = config.entry;
-        const rpc = rpcs.get(caip2);
-        const chain = chains.get(caip2);
-        if (rpc === undefined || chain === undefined) continue;
-        try {
-          const { fatal, found } = await verifyOne(rpc, config, chain);
-          if (fatal) chains.delete(caip2);
-          all.push(...found);
-        } catch (error) {
-          if (!(error instanceof ChainUnavailable)) throw error;
-          all.push(
-            `${config.entry.name} (${caip2}) does not answer: its options are missing until it does`,
-          );
-        }
-      }
-      return all;
+      const found = await verify();
+      verifyAgain(found);
+      return found;
     },
   };
 }

@@ -24,6 +24,12 @@ const gateway = {
 const read = { ...gateway, method: "GET", body: null, bodyLimit: 0 } as const;
 const write = { ...gateway, method: "POST" } as const;
 
+/** What an action gave: text for the methods of today, an object where a wallet hands on its node's whole answer. */
+const output = z.union(
+  [z.string(), z.record(z.string(), z.unknown())],
+  "must be text or an object",
+);
+
 /** The payment as a wallet may see it. */
 const description = z.object({
   status: paymentStatus,
@@ -125,7 +131,7 @@ export const confirmPayment = defineEndpoint({
   body: z.object({
     optionId: text(1, 64),
     results: z
-      .array(z.object({ type: z.literal("walletRpc"), data: z.array(z.unknown()).max(100) }))
+      .array(z.object({ type: z.literal("walletRpc"), data: z.array(output).max(100) }))
       .max(100),
     collectedData: z.unknown().optional(),
   }),

@@ -26,6 +26,8 @@ export function readVersion(value: string): AskedVersion {
   };
 }
 
+const BY_AGE: readonly string[] = API_VERSIONS;
+
 /** Whether `asked` is older than what the partner is pinned to; an unknown pin refuses nothing. */
 export const isDowngrade = (asked: ApiVersion, pin: string): boolean =>
-  API_VERSIONS.indexOf(asked) < API_VERSIONS.findIndex((version) => version === pin);
+  BY_AGE.indexOf(asked) < BY_AGE.indexOf(pin);

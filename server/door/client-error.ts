@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { newRequestId } from "#server/http/answer.ts";
 
 const STATUS: Record<string, string> = {
@@ -26,7 +27,11 @@ export function answerClientError(error: Error & { code?: string }, socket: Dupl
     `HTTP/1.1 ${STATUS[error.code ?? ""] ?? "400 Bad Request"}`,
     "Content-Type: application/json",
     `Content-Length: ${Buffer.byteLength(body)}`,
+    "Cache-Control: no-store",
+    "X-Content-Type-Options: nosniff",
     `Request-Id: ${requestId}`,
+    `Service-Version: ${NEWEST_STABLE}`,
+    `WCP-Version: ${NEWEST_STABLE}`,
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);

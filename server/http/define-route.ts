@@ -17,10 +17,10 @@ import { readQuery } from "./read-query.ts";
 import { applyVersion, askedVersion, namesOlderHeader } from "./read-version.ts";
 import { validate } from "./validate.ts";
 
-/** What Next and the front door call: a plain function of the web's own types. */
+/** What Next and the front door call: a plain function of the web's own types. Next names no `params` where the path has none. */
 export type RouteHandler = (
   request: Request,
-  context: { params: Promise<Record<string, string>> },
+  context: { params: Promise<Record<string, string> | undefined> },
 ) => Promise<Response>;
 
 type Out<S> = S extends z.ZodType ? z.output<S> : null;
@@ -100,7 +100,7 @@ async function serve(
   endpoint: EndpointShape,
   work: (passage: Passage) => Promise<Answer>,
   request: Request,
-  params: Record<string, string>,
+  segment: string | undefined,
 ): Promise<Response> {
   const trace: RequestTrace = {
     requestId: newRequestId(),
@@ -113,7 +113,7 @@ async function serve(
   const parts = container();
   let answer: Answer;
   try {
-    answer = await work({ request, container: parts, segment: params.id, trace });
+    answer = await work({ request, container: parts, segment, trace });
     logRequest(parts, trace, answer.status, null);
   } catch (error) {
     const refused = errorAnswer(error, trace.requestId, endpoint.auth, parts.isOutage);
@@ -126,7 +126,7 @@ async function serve(
 const routeOf =
   (endpoint: EndpointShape, work: (passage: Passage) => Promise<Answer>): RouteHandler =>
   async (request, { params }) =>
-    serve(endpoint, work, request, await params);
+    serve(endpoint, work, request, (await params)?.id);
 
 /** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes. */
 export const defineRoute = <E extends EndpointShape>(

@@ -5,6 +5,10 @@ import { AppError, type Issue } from "#server/platform/app-error.ts";
 const SHAPE = new Set(["invalid_type", "invalid_union", "invalid_value", "invalid_element"]);
 const MAX_ISSUES = 20;
 
+/** Says of a member that is not there that it is missing, not what an engine calls its value; null: zod's own words. */
+const wording = ({ code, input }: z.core.$ZodRawIssue): string | null =>
+  code === "invalid_type" && input === undefined ? "is missing" : null;
+
 /** A finding: `path` leads to it, `field` is the same without positions in lists. */
 const toIssue = ({ path, message }: z.core.$ZodIssue): Issue => ({
   path: path.map(String).join("."),
@@ -18,7 +22,7 @@ export function validate<T extends z.ZodType>(
   value: unknown,
   kind: "body" | "query",
 ): z.output<T> {
-  const result = shape.safeParse(value);
+  const result = shape.safeParse(value, { error: wording });
   if (result.success) return result.data;
   const issues = result.error.issues.slice(0, MAX_ISSUES).map(toIssue);
   const first = issues[0];

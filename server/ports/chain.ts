@@ -159,6 +159,8 @@ export type ChainPort = {
     options: { payerHasCode: boolean; allowancePending: boolean },
   ): Promise<SignatureCheck>;
   simulate(plan: TxPlan, signer: string): Promise<Simulation>;
+  /** Whether the keys that submit this mechanism have gas money; options without it are not offered. */
+  canSubmit(mechanism: "eip3009" | "permit2"): Promise<boolean>;
   fees(): Promise<Fees>;
   /** Signs with the named key; refuses any plan the key's role does not allow. Deterministic (RFC 6979). */
   sign(

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { startProcess } from "./process.ts";
+import { endsWithParent, startProcess } from "./process.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -31,6 +31,7 @@ export function anvilBinary(): string {
 /**
  * Starts a chain with one-second blocks and moving `safe` and `finalized` tags, and no account that anybody else knows.
  * `stateFile` keeps the chain across a normal stop; `port` 0 or none lets the system choose; `noMining` leaves blocks to the caller.
+ * Where the system can do that, it ends with this process, however that ends, and saves its state first.
  */
 export async function startAnvil(options: {
   chainId: number;
@@ -52,7 +53,8 @@ export async function startAnvil(options: {
   args.push(...(noMining ? ["--no-mining"] : ["--block-time", "1"]));
   args.push("--prune-history", KEPT_STATES);
   if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "60");
-  const running = await startProcess(`anvil ${chainId}`, anvilBinary(), args, {
+  const [command = "", ...words] = [...endsWithParent(), anvilBinary(), ...args];
+  const running = await startProcess(`anvil ${chainId}`, command, words, {
     ready: /Listening on 127\.0\.0\.1:(\d+)/,
   });
   const actual = Number(running.ready[1]);

@@ -28,7 +28,7 @@ export async function lockFile(file: string, waitMs: number): Promise<(() => voi
   const until = Date.now() + waitMs;
   for (;;) {
     const lock = tryLock(file);
-    if (lock !== null) return () => lock.close();
+    if (lock !== null) return () => void (lock.isOpen && lock.close());
     if (Date.now() >= until) return null;
     await new Promise((done) => setTimeout(done, LOOK_AGAIN_MS));
   }

@@ -5,7 +5,7 @@ import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
 import { createDatabase } from "#server/db/client.ts";
 import { environment, migrate } from "./migrate.ts";
 import { prepare, ROOT } from "./prepare.ts";
-import { endLeftovers, type Running, startProcess } from "./process.ts";
+import { endLeftovers, endsWithParent, type Running, startProcess } from "./process.ts";
 import { type Demo, demoSchema, seedDemo } from "./seed.ts";
 import { startWorld, type World } from "./world.ts";
 
@@ -51,24 +51,21 @@ async function startServer(
   world: World,
   port: number,
 ): Promise<{ server: Running; baseUrl: string }> {
-  const server = await startProcess(
-    "the server",
-    join(ROOT, "node_modules", ".bin", "node"),
-    [SERVER_ENTRY, markOf(world.dir)],
-    {
-      ready: /listening on (http:\/\/[^\s"]+)/i,
-      env: {
-        ...environment(),
-        LOG_LEVEL: "warn",
-        ...world.serverEnv,
-        PORT: String(port),
-        NODE_ENV: "production",
-      },
-      cwd: ROOT,
-      graceMs: 8_000,
-      logFile: join(world.dir, "server.log"),
+  const node = join(ROOT, "node_modules", ".bin", "node");
+  const [command = "", ...words] = [...endsWithParent(), node, SERVER_ENTRY, markOf(world.dir)];
+  const server = await startProcess("the server", command, words, {
+    ready: /listening on (http:\/\/[^\s"]+)/i,
+    env: {
+      ...environment(),
+      LOG_LEVEL: "warn",
+      ...world.serverEnv,
+      PORT: String(port),
+      NODE_ENV: "production",
     },
-  );
+    cwd: ROOT,
+    graceMs: 8_000,
+    logFile: join(world.dir, "server.log"),
+  });
   return { server, baseUrl: server.ready[1] ?? `http://127.0.0.1:${port}` };
 }
 
@@ -139,29 +136,35 @@ async function main(): Promise<void> {
   const settings = environment();
   const port = Number(settings.PORT ?? 3000);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  // A server that outlived its starter would still work on the database.
-  await endLeftovers("node", [SERVER_ENTRY, markOf(dir)]);
   prepare({ build: true });
-  const world = await step("Starting PostgreSQL and two local chains", () =>
-    startWorld({ dir, databaseUrl: settings.DATABASE_URL || undefined, say }),
-  );
-  let server: Running | null = null;
+  let starting: Promise<World> | null = null;
+  let serving: Promise<{ server: Running; baseUrl: string }> | null = null;
   let stopping = false;
   const stop = async (code: number) => {
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    await server?.stop();
-    await world.stop();
+    // What is still being started is waited for, so that it can be stopped. Failures were already told.
+    await serving?.then(({ server }) => server.stop()).catch(() => undefined);
+    await starting?.then((world) => world.stop()).catch(() => undefined);
     process.exit(code);
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => void stop(0));
+  // The starter was killed: nobody could stop this any more.
+  process.on("disconnect", () => void stop(1));
   try {
+    starting = startWorld({ dir, databaseUrl: settings.DATABASE_URL || undefined, say });
+    const opening = starting;
+    const world = await step("Starting PostgreSQL and two local chains", () => opening);
+    // A server that outlived its starter would still work on the database.
+    await endLeftovers("node", [SERVER_ENTRY, markOf(dir)]);
     await step("Preparing the database", () => migrate(world.databaseUrl));
     const demo = await demoOf(world);
-    const started = await step("Starting the server", () => startServer(world, port));
-    server = started.server;
+    if (stopping) return;
+    serving = startServer(world, port);
+    const coming = serving;
+    const started = await step("Starting the server", () => coming);
     await step("Waiting until it is ready", () => waitReady(started.baseUrl));
     writeFileSync(
       join(dir, "sandbox.json"),
@@ -169,12 +172,13 @@ async function main(): Promise<void> {
       { mode: 0o600 },
     );
     printNextSteps(dir, demo, started.baseUrl);
-    const code = await server.exited;
+    const code = await started.server.exited;
     if (!stopping)
       say(`The server ended by itself with ${code}; its log is ${join(dir, "server.log")}.`);
     await stop(1);
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    // A start that is stopped halfway fails somewhere: that is no news.
+    if (!stopping) say(error instanceof Error ? error.message : String(error));
     await stop(1);
   }
 }

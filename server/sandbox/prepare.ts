@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileContracts } from "./compile.ts";
+import { endsWithParent } from "./process.ts";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const STAMPS = join(ROOT, ".cache", "stamps");
@@ -58,7 +59,12 @@ function once(
 }
 
 function run(command: string, args: string[]): void {
-  const done = spawnSync(join(ROOT, "node_modules", ".bin", command), args, {
+  const [program = "", ...words] = [
+    ...endsWithParent(),
+    join(ROOT, "node_modules", ".bin", command),
+    ...args,
+  ];
+  const done = spawnSync(program, words, {
     cwd: ROOT,
     encoding: "utf8",
   });

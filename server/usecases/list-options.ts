@@ -150,10 +150,11 @@ async function draftsFor(services: Services, payment: Payment, asked: Asked): Pr
       if (holding === undefined) return null;
       const quoted = await quoteOption(services, payment, token);
       if (quoted === null || holding.balance < quoted.amount) return null;
-      return draftOption({ payment, chain, asked, now }, token, quoted, {
+      const draft = draftOption({ payment, chain, asked, now }, token, quoted, {
         hasCode: facts.hasCode,
         allowance: holding.allowance,
       });
+      return draft !== null && (await chain.canSubmit(draft.mechanism)) ? draft : null;
     }),
   );
   return drafts.filter((draft) => draft !== null);

@@ -7,11 +7,11 @@ export const TOKEN_ABI = parseAbi([
   "function decimals() view returns (uint8)",
   "function approve(address spender, uint256 value)",
   "function transfer(address to, uint256 value)",
+  "function transferFrom(address from, address to, uint256 value)",
+  "function name() view returns (string)",
+  "function version() view returns (string)",
   "function DOMAIN_SEPARATOR() view returns (bytes32)",
   "function authorizationState(address authorizer, bytes32 nonce) view returns (bool)",
-  "event Transfer(address indexed from, address indexed to, uint256 value)",
-  "event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)",
-  "event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)",
 ]);
 
 /** EIP-3009 `transferWithAuthorization` with a signature in three parts, as the standard has it. */
@@ -34,7 +34,7 @@ export const PERMIT2_ABI = parseAbi([
 export const REVERT_ABI = parseAbi([
   "error Error(string)",
   "error AuthorizationUsedOrCanceled(address authorizer, bytes32 nonce)",
-  "error ERC3009ConsumedAuthorization(address authorizer, bytes32 nonce)",
+  "error ERC3009UsedAuthorization(address authorizer, bytes32 nonce)",
   "error AuthorizationExpired()",
   "error ERC3009InvalidAuthorizationTime(uint256 validAfter, uint256 validBefore)",
   "error AuthorizationNotYetValid()",

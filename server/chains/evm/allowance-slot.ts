@@ -2,7 +2,7 @@ import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, toHex } f
 import { TOKEN_ABI } from "./abi.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Where a token keeps `allowance[owner][spender]`; null in place of it: not found. */
+/** Where a token keeps `allowance[owner][spender]`. */
 export type AllowanceSlot = (owner: string, spender: string) => Hex;
 
 /** Plain storage slots tried; deployed tokens keep their allowances in the first few dozen. */
@@ -29,7 +29,7 @@ const vyper =
     return keccak256(encodeAbiParameters(pair, [inner, spender as Hex]));
   };
 
-/** Finds the slot by writing a probe value into each candidate of a simulated call and asking the token for it. */
+/** Finds the slot by writing a probe value into each candidate of a simulated call and asking the token for it; null: none of them. */
 export async function findAllowanceSlot(rpc: Rpc, token: string): Promise<AllowanceSlot | null> {
   const candidates = [...Array(SLOTS).keys()].flatMap((slot) => [
     solidity(BigInt(slot)),

@@ -1,5 +1,6 @@
-import { encodeFunctionData, type Hex, hashTypedData, parseSignature } from "viem";
+import { encodeFunctionData, type Hex, hashTypedData, hexToNumber, slice } from "viem";
 import type { Authorization } from "#server/domain/option/authorization.ts";
+import { normaliseSignature } from "#server/domain/option/results.ts";
 import { TRANSFER_BYTES_ABI, TRANSFER_VRS_ABI } from "./abi.ts";
 
 /** EIP-712 types of EIP-3009; the domain type is always listed, since wallets that fill in an empty one sign something else. */
@@ -69,6 +70,9 @@ export function eip3009Call(a: Authorization, signature: Hex): Hex {
   ] as const;
   if (a.signatures === "bytes")
     return encodeFunctionData({ abi: TRANSFER_BYTES_ABI, args: [...head, signature] });
-  const { r, s, yParity } = parseSignature(signature);
-  return encodeFunctionData({ abi: TRANSFER_VRS_ABI, args: [...head, yParity + 27, r, s] });
+  const normal = normaliseSignature(signature);
+  if (normal === null) throw new Error("this token takes only a plain account's signature");
+  const [r, s] = [slice(normal as Hex, 0, 32), slice(normal as Hex, 32, 64)];
+  const v = hexToNumber(slice(normal as Hex, 64, 65));
+  return encodeFunctionData({ abi: TRANSFER_VRS_ABI, args: [...head, v, r, s] });
 }

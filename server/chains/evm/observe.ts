@@ -1,4 +1,4 @@
-import { decodeEventLog, type Hex, pad, toEventSelector, toHex } from "viem";
+import { type Hex, pad, toEventSelector, toHex } from "viem";
 import {
   type BlockRef,
   type ChainHead,
@@ -6,7 +6,7 @@ import {
   type InboundTransfer,
   type Receipt,
 } from "#server/ports/chain.ts";
-import { TOKEN_ABI } from "./abi.ts";
+import { assetOf, type Context, contractOf, toNumber } from "./context.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 type RawBlock = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex };
@@ -25,6 +25,8 @@ type RawReceipt = {
   blockHash: Hex;
   gasUsed: Hex;
   effectiveGasPrice: Hex;
+  /** What OP Stack chains take for L1 data, on top of gas (Optimism's JSON-RPC documentation). */
+  l1Fee?: Hex | null;
 };
 
 const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
@@ -44,7 +46,7 @@ const toReceipt = (raw: RawReceipt): Receipt => ({
   status: raw.status === "0x1" ? "success" : "reverted",
   blockNumber: BigInt(raw.blockNumber),
   blockHash: raw.blockHash,
-  gasCost: BigInt(raw.gasUsed) * BigInt(raw.effectiveGasPrice),
+  gasCost: BigInt(raw.gasUsed) * BigInt(raw.effectiveGasPrice) + BigInt(raw.l1Fee ?? 0),
 });
 
 /** The head and its finality tags in one round trip; a node without a tag answers as if nothing were that final. */
@@ -74,24 +76,51 @@ export async function readBlock(rpc: Rpc, number: bigint): Promise<BlockRef | nu
 
 const addressOf = (topic: Hex | undefined): string => `0x${(topic ?? "").slice(-40)}`.toLowerCase();
 
+const index = (log: RawLog): number => Number(BigInt(log.logIndex));
+
+/** Logs that can belong together: one transaction, one token, one payer. */
+const group = (log: RawLog): string =>
+  [log.transactionHash, log.address, addressOf(log.topics[1])].join(" ").toLowerCase();
+
+const isUse = (log: RawLog): boolean => log.topics[0].toLowerCase() === AUTHORIZATION_USED;
+
+/** Pairs each use with its direct neighbour on one side; null: some use has no transfer there. */
+function pairNeighbours(logs: RawLog[], side: 1 | -1): [transfer: RawLog, use: RawLog][] | null {
+  const pairs: [RawLog, RawLog][] = [];
+  for (const [at, log] of logs.entries()) {
+    if (!isUse(log)) continue;
+    const transfer = logs[at + side];
+    if (transfer === undefined || isUse(transfer)) return null;
+    pairs.push([transfer, log]);
+  }
+  return pairs;
+}
+
+/** What is left when neither order fits all of a group: each use takes the first free transfer after it. */
+function pairForward(logs: RawLog[]): [transfer: RawLog, use: RawLog][] {
+  const free = new Set(logs.filter((log) => !isUse(log)));
+  const pairs: [RawLog, RawLog][] = [];
+  for (const use of logs.filter(isUse)) {
+    const next = [...free].find((transfer) => index(transfer) > index(use));
+    if (next === undefined) continue;
+    free.delete(next);
+    pairs.push([next, use]);
+  }
+  return pairs;
+}
+
 /**
- * Gives each transfer the authorization nonce it used: within one transaction and token, an `AuthorizationUsed` of a payer
- * belongs to that payer's next `Transfer`, and no transfer is given two (tokens emit the one right before the other).
+ * Gives each transfer the authorization nonce it used. Within one transaction, token and payer, a call emits
+ * `AuthorizationUsed` right before its `Transfer` (Circle's FiatToken, OpenZeppelin's ERC3009, Tether, Paxos); a token that
+ * emits them the other way round is recognised by its whole sequence. No transfer is ever given two nonces.
  */
 export function pairNonces(transfers: RawLog[], used: RawLog[]): Map<RawLog, string> {
   const pairs = new Map<RawLog, string>();
-  const index = (log: RawLog) => Number(BigInt(log.logIndex));
-  const sorted = transfers.toSorted((a, b) => index(a) - index(b));
-  for (const authorization of used.toSorted((a, b) => index(a) - index(b))) {
-    const next = sorted.find(
-      (transfer) =>
-        !pairs.has(transfer) &&
-        transfer.transactionHash === authorization.transactionHash &&
-        transfer.address.toLowerCase() === authorization.address.toLowerCase() &&
-        index(transfer) > index(authorization) &&
-        addressOf(transfer.topics[1]) === addressOf(authorization.topics[1]),
-    );
-    if (next !== undefined) pairs.set(next, (authorization.topics[2] ?? "0x").toLowerCase());
+  const groups = Map.groupBy([...transfers, ...used], group);
+  for (const logs of groups.values()) {
+    const sorted = logs.toSorted((a, b) => index(a) - index(b));
+    const found = pairNeighbours(sorted, 1) ?? pairNeighbours(sorted, -1) ?? pairForward(sorted);
+    for (const [transfer, use] of found) pairs.set(transfer, (use.topics[2] ?? "0x").toLowerCase());
   }
   return pairs;
 }
@@ -101,63 +130,85 @@ const logsOf = (blockHash: string, address: string[], topics: unknown[]) => ({
   params: [{ blockHash, address, topics }],
 });
 
-/** Transfers of `tokens` in exactly this block to any of `recipients`. A node that does not know the block is unavailable, not empty. */
+/** Logs a node answered, if they are really of this block; a node may know several blocks of one height. */
+function logsIn(block: BlockRef, answer: unknown): RawLog[] {
+  if (answer instanceof RpcRefusal) throw new ChainUnavailable(answer.message);
+  if (!Array.isArray(answer)) throw new ChainUnavailable("a node answered no logs");
+  const logs = answer as (RawLog & { removed?: boolean })[];
+  if (logs.some((log) => log.removed === true || log.blockHash.toLowerCase() !== block.hash))
+    throw new ChainUnavailable("a node answered logs of another block");
+  return logs;
+}
+
+/**
+ * Transfers of the registry's tokens in exactly this block to any of `recipients`. The block itself is asked for in the same
+ * round trip: a lagging node may answer "no logs" for a block it has never seen, and must not be believed.
+ */
 export async function readInbound(
-  rpc: Rpc,
-  chain: string,
+  { rpc, chain, contracts }: Pick<Context, "rpc" | "chain" | "contracts">,
   block: BlockRef,
-  tokens: string[],
   recipients: string[],
 ): Promise<InboundTransfer[]> {
+  // An empty list in a filter means "any": nothing to look for must never become everything.
+  if (recipients.length === 0 || contracts.size === 0) return [];
   const to = recipients.map((recipient) => pad(recipient as Hex));
   const [known, inbound] = await rpc.batch([
     { method: "eth_getBlockByHash", params: [block.hash, false] },
-    logsOf(block.hash, tokens, [TRANSFER, null, to]),
+    logsOf(block.hash, [...contracts], [TRANSFER, null, to]),
   ]);
-  // A lagging node may answer "no logs" for a block it has never seen.
   if (known == null || known instanceof RpcRefusal)
-    throw new ChainUnavailable("node does not know the block");
-  if (inbound instanceof RpcRefusal) throw new ChainUnavailable(inbound.message);
-  const logs = inbound as RawLog[];
+    throw new ChainUnavailable("a node does not know the block");
+  const logs = logsIn(block, inbound);
   if (logs.length === 0) return [];
-  const contracts = [...new Set(logs.map(({ address }) => address))];
+  const addresses = [...new Set(logs.map(({ address }) => address))];
   const payers = [...new Set(logs.map(({ topics }) => topics[1]))];
-  // Every transfer of these payers, not only those to us: a nonce belongs to the payer's next transfer wherever it went.
+  // Every transfer of these payers, not only those to us: a nonce belongs to its own transfer wherever that went.
   const [all, used] = await rpc.batch([
-    logsOf(block.hash, contracts, [TRANSFER, payers]),
-    logsOf(block.hash, contracts, [AUTHORIZATION_USED, payers]),
+    logsOf(block.hash, addresses, [TRANSFER, payers]),
+    logsOf(block.hash, addresses, [AUTHORIZATION_USED, payers]),
   ]);
-  if (all instanceof RpcRefusal || used instanceof RpcRefusal)
-    throw new ChainUnavailable("node refused logs");
-  const nonces = pairNonces(all as RawLog[], used as RawLog[]);
+  const nonces = pairNonces(logsIn(block, all), logsIn(block, used));
   const nonceAt = new Map(
-    [...nonces].map(([log, nonce]) => [`${log.transactionHash}:${log.logIndex}`, nonce]),
+    [...nonces].map(([log, nonce]) => [`${log.transactionHash}:${index(log)}`, nonce]),
   );
   return logs
-    .map((log) => {
-      const { args } = decodeEventLog({
-        abi: TOKEN_ABI,
-        eventName: "Transfer",
-        topics: log.topics,
-        data: log.data,
-      });
-      return {
-        asset: `${chain}/erc20:${log.address.toLowerCase()}`,
-        payer: args.from.toLowerCase(),
-        recipient: args.to.toLowerCase(),
-        amount: args.value,
-        txHash: log.transactionHash.toLowerCase(),
-        logIndex: Number(BigInt(log.logIndex)),
-        authNonce: nonceAt.get(`${log.transactionHash}:${log.logIndex}`) ?? null,
-      };
-    })
-    .filter(({ amount }) => amount > 0n);
+    .map((log) => ({
+      asset: assetOf(chain, log.address),
+      payer: addressOf(log.topics[1]),
+      recipient: addressOf(log.topics[2]),
+      amount: toNumber(log.data),
+      txHash: log.transactionHash.toLowerCase(),
+      logIndex: index(log),
+      authNonce: nonceAt.get(`${log.transactionHash}:${index(log)}`) ?? null,
+    }))
+    .filter(
+      ({ asset, recipient, amount }) =>
+        amount > 0n && contracts.has(contractOf(asset)) && recipients.includes(recipient),
+    );
 }
 
 /** A receipt by hash; null: no node has one, which says nothing about the transaction. */
 export async function readReceipt(rpc: Rpc, hash: string): Promise<Receipt | null> {
   const raw = await rpc.read<RawReceipt | null>("eth_getTransactionReceipt", [hash]);
   return raw === null ? null : toReceipt(raw);
+}
+
+async function receiptsOneByOne(rpc: Rpc, hashes: string[]): Promise<RawReceipt[]> {
+  const answers = await rpc.batch(
+    hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [hash] })),
+  );
+  return answers
+    .filter((answer) => answer !== null)
+    .map((answer) => {
+      if (answer instanceof RpcRefusal) throw new ChainUnavailable(answer.message);
+      return answer as RawReceipt;
+    });
+}
+
+/** All receipts of a block; null: this node does not tell them so. */
+async function receiptsOfBlock(rpc: Rpc, block: BlockRef): Promise<RawReceipt[] | null> {
+  const [answer] = await rpc.batch([{ method: "eth_getBlockReceipts", params: [block.hash] }]);
+  return Array.isArray(answer) ? (answer as RawReceipt[]) : null;
 }
 
 /** The receipts of those hashes that are in this block. */
@@ -167,11 +218,7 @@ export async function readReceiptsIn(
   hashes: string[],
 ): Promise<Receipt[]> {
   const wanted = new Set(hashes);
-  const here = (receipt: Receipt) => receipt.blockHash === block.hash && wanted.has(receipt.hash);
-  if (hashes.length >= WHOLE_BLOCK_FROM) {
-    const all = await rpc.read<RawReceipt[]>("eth_getBlockReceipts", [block.hash]);
-    return all.map(toReceipt).filter(here);
-  }
-  const found = await Promise.all(hashes.map((hash) => readReceipt(rpc, hash)));
-  return found.filter((receipt) => receipt !== null).filter(here);
+  const whole = hashes.length >= WHOLE_BLOCK_FROM ? await receiptsOfBlock(rpc, block) : null;
+  const found = (whole ?? (await receiptsOneByOne(rpc, hashes))).map(toReceipt);
+  return found.filter((receipt) => receipt.blockHash === block.hash && wanted.has(receipt.hash));
 }

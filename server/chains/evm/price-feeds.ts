@@ -5,6 +5,7 @@ import type { Log } from "#server/platform/log.ts";
 import type { FeedEntry, Registry } from "#server/platform/registry.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import { FEED_ABI } from "./abi.ts";
+import { toNumber } from "./context.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 import { shortCache } from "./short-cache.ts";
 
@@ -17,6 +18,30 @@ const callFeed = (address: string, functionName: "latestRoundData" | "decimals")
   params: [{ to: address, data: encodeFunctionData({ abi: FEED_ABI, functionName }) }, "latest"],
 });
 
+type Round = { roundId: bigint; answer: bigint; updatedAt: bigint; decimals: number };
+
+/** A feed's answer; null: there is no such contract at this address. */
+function decodeRound(round: unknown, digits: unknown): Round | null {
+  if (typeof round !== "string" || typeof digits !== "string") return null;
+  try {
+    const data = { abi: FEED_ABI } as const;
+    const [roundId, answer, , updatedAt] = decodeFunctionResult({
+      ...data,
+      functionName: "latestRoundData",
+      data: round as Hex,
+    });
+    const decimals = decodeFunctionResult({
+      ...data,
+      functionName: "decimals",
+      data: digits as Hex,
+    });
+    return { roundId, answer, updatedAt, decimals };
+  } catch {
+    // The answer is not that of a feed.
+    return null;
+  }
+}
+
 /** Reads a feed; null: its answer is not positive, is older than its heartbeat by the chain's own clock, or it refuses. */
 async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<Price | null> {
   const [round, digits, block] = await rpc.batch([
@@ -24,16 +49,10 @@ async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<P
     callFeed(address, "decimals"),
     { method: "eth_getBlockByNumber", params: ["latest", false] },
   ]);
-  if (round instanceof RpcRefusal || digits instanceof RpcRefusal || block instanceof RpcRefusal)
-    return null;
-  const data = { abi: FEED_ABI } as const;
-  const [roundId, answer, , updatedAt] = decodeFunctionResult({
-    ...data,
-    functionName: "latestRoundData",
-    data: round as Hex,
-  });
-  const decimals = decodeFunctionResult({ ...data, functionName: "decimals", data: digits as Hex });
-  const now = BigInt((block as { timestamp: Hex }).timestamp);
+  const read = decodeRound(round, digits);
+  if (read === null || block == null || block instanceof RpcRefusal) return null;
+  const { roundId, answer, updatedAt, decimals } = read;
+  const now = toNumber((block as { timestamp?: unknown }).timestamp);
   if (answer <= 0n || updatedAt === 0n || updatedAt + BigInt(heartbeatS) < now) return null;
   const usdE8 =
     decimals >= PRICE_SCALE
@@ -65,14 +84,19 @@ export function createPriceSource(
     for (const { address, feed } of tokens)
       if (feed !== null)
         feeds.set(`${caip2}/erc20:${address.toLowerCase()}`, { chain: caip2, feed });
+  const sourceOf = (code: string) =>
+    Object.hasOwn(registry.currencies, code) ? (registry.currencies[code] ?? null) : null;
   return {
-    hasFiat: (code) => code === "USD" || Object.hasOwn(registry.currencies, code),
+    hasFiat(code) {
+      const source = sourceOf(code);
+      return (
+        code === "USD" || (source !== null && (!("chain" in source) || rpcs.has(source.chain)))
+      );
+    },
     async fiat(code) {
       if (code === "USD") return USD;
-      const source = Object.hasOwn(registry.currencies, code)
-        ? registry.currencies[code]
-        : undefined;
-      if (source === undefined) return null;
+      const source = sourceOf(code);
+      if (source === null) return null;
       if ("usdPerUnitE8" in source)
         return { usdE8: BigInt(source.usdPerUnitE8), source: "fixed", updatedAt: 0 };
       return ask(source.chain, source.feed);

@@ -1,10 +1,14 @@
-import { encodeFunctionData, type Hex, hexToBytes, keccak256 } from "viem";
+import { encodeFunctionData, type Hex, hexToBytes, isAddress, keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { parseAsset } from "#server/domain/asset/caip.ts";
+import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { Fees, SignedTx, TxPlan } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
 import { eip3009Call } from "./eip3009.ts";
 import { PERMIT2_ADDRESS, permit2Call } from "./permit2.ts";
+
+/** The most gas any of our transactions may take; what costs more is not what a payment looks like. */
+export const GAS_CAP = 400_000n;
 
 /** What a key is for; a key does nothing else. */
 export type Role = "relayer" | "spender" | "intermediary";
@@ -63,36 +67,60 @@ export function callOf(plan: TxPlan, signer: string): { to: Hex; data: Hex } {
 
 const ZERO = "0x0000000000000000000000000000000000000000";
 
-/** Why this key may not sign this plan on this chain; null: it may. */
-export function policyRefusal(plan: TxPlan, signer: Signer, chain: string): string | null {
-  if (plan.kind === "fill") return null;
-  if (plan.kind === "transfer") {
-    if (signer.role !== "intermediary") return "only the intermediary key pays out";
-    const token = parseAsset(plan.asset);
-    if (token?.chain !== chain) return "the asset is on another chain";
-    if (plan.to === ZERO || plan.to === token.reference || plan.to === signer.address)
-      return "a transfer never goes to nobody, to its own token or back to itself";
-    return BigInt(plan.amount) > 0n ? null : "a transfer moves something";
-  }
-  const { authorization } = plan;
-  if (authorization.chain !== chain) return "the authorization is for another chain";
-  if (authorization.mechanism === "eip3009")
+/** Where a signer may act: its chain and the token contracts of the registry, lower case. */
+export type Policy = { chain: string; contracts: ReadonlySet<string> };
+
+function transferRefusal(
+  plan: TxPlan & { kind: "transfer" },
+  signer: Signer,
+  policy: Policy,
+): string | null {
+  if (signer.role !== "intermediary") return "only the intermediary key pays out";
+  const token = parseAsset(plan.asset);
+  if (token?.chain !== policy.chain) return "the asset is on another chain";
+  if (token.namespace !== "erc20" || !policy.contracts.has(token.reference))
+    return "the asset is not in the registry";
+  const to = plan.to.toLowerCase();
+  if (!isAddress(to)) return "the destination is no address";
+  if (to === ZERO || to === token.reference || to === signer.address)
+    return "a transfer never goes to nobody, to its own token or back to itself";
+  return BigInt(plan.amount) > 0n ? null : "a transfer moves something";
+}
+
+function captureRefusal(a: Authorization, signer: Signer, policy: Policy): string | null {
+  const chainId = Number(policy.chain.slice("eip155:".length));
+  if (a.chain !== policy.chain || a.domain.chainId !== chainId)
+    return "the authorization is for another chain";
+  if (!policy.contracts.has(a.token)) return "the token is not in the registry";
+  if (!isAddress(a.recipient) || a.recipient === ZERO || a.recipient === a.token)
+    return "a capture never goes to nobody or to its own token";
+  if (a.mechanism === "eip3009")
     return signer.role === "relayer" ? null : "only a relayer key submits EIP-3009";
   if (signer.role !== "spender") return "only the Permit2 spender key submits permits";
-  return authorization.spender === signer.address ? null : "the permit names another spender";
+  return a.spender === signer.address ? null : "the permit names another spender";
+}
+
+/** Why this key may not sign this plan; null: it may. A fill moves nothing and is open to every key. */
+export function policyRefusal(plan: TxPlan, signer: Signer, policy: Policy): string | null {
+  if (plan.kind === "fill") return null;
+  return plan.kind === "transfer"
+    ? transferRefusal(plan, signer, policy)
+    : captureRefusal(plan.authorization, signer, policy);
 }
 
 /** Signs a plan if the key's role allows it; throws otherwise. The same input gives the same bytes (RFC 6979). */
 export async function signPlan(
   plan: TxPlan,
   signer: Signer,
-  chain: string,
+  policy: Policy,
   tx: { nonce: bigint; gas: bigint; fees: Fees },
 ): Promise<SignedTx> {
-  const refused = policyRefusal(plan, signer, chain);
+  const refused =
+    policyRefusal(plan, signer, policy) ??
+    (tx.gas > GAS_CAP ? `gas of ${tx.gas} is over the cap of ${GAS_CAP}` : null);
   if (refused !== null) throw new Error(`refused to sign: ${refused}`);
   const raw = await signer.signTransaction({
-    chainId: Number(chain.slice("eip155:".length)),
+    chainId: Number(policy.chain.slice("eip155:".length)),
     nonce: Number(tx.nonce),
     value: 0n,
     ...callOf(plan, signer.address),

@@ -29,8 +29,22 @@ test.for([
   `eip155:1:${ADDRESS}\n`,
   "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:0OIl",
   "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:O0000000000000000000000000000000000",
+  `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${"z".repeat(32)}`,
+  `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${"z".repeat(44)}`,
+  `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:${"1".repeat(33)}`,
 ])("%j is no account", (value) => {
   expect(parseAccount(value)).toBeNull();
+});
+
+// Guarantee: a Solana account is 32 bytes, however many letters they take.
+test.for([
+  "7S3P4HxJpyyigGzodYwHtCxZyUQe9JiBMHyRWXArAaKv",
+  "11111111111111111111111111111111",
+  "So11111111111111111111111111111111111111112",
+  "SysvarC1ock11111111111111111111111111111111",
+])("%s is a Solana account", (address) => {
+  const chain = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+  expect(parseAccount(`${chain}:${address}`)).toEqual({ chain, address });
 });
 
 // Guarantee: reading what was written gives the same thing.

@@ -12,6 +12,18 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 /** 32 bytes in base58 are 32 to 44 characters. */
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+
+/** Whether base58 text stands for exactly 32 bytes; each leading `1` is a byte of zero. */
+function isSolanaAddress(text: string): boolean {
+  if (!SOLANA_ADDRESS.test(text)) return false;
+  const zeros = text.length - text.replace(/^1+/, "").length;
+  let value = 0n;
+  for (const letter of text) value = value * 58n + BigInt(BASE58.indexOf(letter));
+  const bytes = value === 0n ? 0 : Math.ceil(value.toString(16).length / 2);
+  return zeros + bytes === 32;
+}
+
 /** Whether `value` is a CAIP-2 chain id. */
 export const isChainId = (value: string): boolean => CAIP2.test(value);
 
@@ -27,7 +39,7 @@ export function parseAccount(value: string): Account | null {
     if (!EVM_REFERENCE.test(reference) || !EVM_ADDRESS.test(address)) return null;
     return { chain: `${namespace}:${reference}`, address: address.toLowerCase() };
   }
-  if (namespace === "solana" && !SOLANA_ADDRESS.test(address)) return null;
+  if (namespace === "solana" && !isSolanaAddress(address)) return null;
   return { chain: `${namespace}:${reference}`, address };
 }
 

@@ -1,0 +1,44 @@
+import type { Hex } from "viem";
+import type { Log } from "#server/platform/log.ts";
+import type { TokenEntry } from "#server/platform/registry.ts";
+import { type ChainFacts, ChainUnavailable } from "#server/ports/chain.ts";
+import type { AllowanceSlot } from "./allowance-slot.ts";
+import type { Rpc } from "./rpc.ts";
+import type { Signer } from "./signer.ts";
+
+/** What the parts of one chain share. */
+export type Context = {
+  /** CAIP-2. */
+  chain: string;
+  chainId: number;
+  rpc: Rpc;
+  facts: ChainFacts;
+  /** Every token of the registry by asset, also those that are not offered: money in them is still ours to move. */
+  tokens: Map<string, TokenEntry>;
+  /** Their contracts, lower case. */
+  contracts: Set<string>;
+  signers: Map<string, Signer>;
+  /** Where tokens keep their allowances, by contract, once somebody asked. */
+  slots: Map<string, Promise<AllowanceSlot | null>>;
+  /** Answers of the last seconds to whether keys have gas money. */
+  funded: (key: string, ask: () => Promise<boolean>) => Promise<boolean>;
+  log: Log;
+};
+
+/** The asset of a token contract. */
+export const assetOf = (chain: string, contract: string): string =>
+  `${chain}/erc20:${contract.toLowerCase()}`;
+
+/** The token contract of one of our assets. */
+export const contractOf = (asset: string): Hex => asset.slice(asset.lastIndexOf(":") + 1) as Hex;
+
+/** Whether an answer is one 32-byte word, as every getter used here returns. */
+export const isWord = (value: unknown): value is Hex =>
+  typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value);
+
+/** A quantity or a word as a number; an answer that is none is no answer. */
+export function toNumber(value: unknown): bigint {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{1,64}$/.test(value))
+    throw new ChainUnavailable("a node answered something else than a number");
+  return BigInt(value);
+}

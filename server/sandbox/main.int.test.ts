@@ -1,0 +1,226 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { readSandbox, type Sandbox } from "#server/cli/sandbox-file.ts";
+import { environment } from "./migrate.ts";
+import { stopPostgresAt } from "./postgres.ts";
+import { argumentsOf } from "./process.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const START = join(ROOT, "server/sandbox/start.mjs");
+const READY = /Florin is running at (\S+)/;
+
+let dirs: string[];
+let children: ChildProcess[];
+
+// A start would otherwise install, in the middle of the run, what all other tests are using.
+beforeAll(() => {
+  const lock = createHash("sha256").update(readFileSync(join(ROOT, "package-lock.json")));
+  expect(readFileSync(join(ROOT, "node_modules/.florin-installed"), "utf8")).toBe(
+    lock.digest("hex"),
+  );
+});
+
+beforeEach(() => {
+  dirs = [];
+  children = [];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  for (const dir of dirs) {
+    for (const pid of processesOf(dir)) process.kill(pid, "SIGKILL");
+    await stopPostgresAt(join(dir, "postgres"));
+    rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+});
+
+function folder(): string {
+  const dir = mkdtempSync(join(tmpdir(), "florin-main-"));
+  dirs.push(dir);
+  return dir;
+}
+
+/** Every live process that has this sandbox's folder in an argument. */
+const processesOf = (dir: string): number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && argumentsOf(pid).some((word) => word.includes(dir)));
+
+const oneOf = (dir: string, word: string): number => {
+  const found = processesOf(dir).filter((pid) => argumentsOf(pid).some((a) => a.includes(word)));
+  if (found[0] === undefined) throw new Error(`no process ${word} of ${dir}`);
+  return found[0];
+};
+
+type Start = {
+  child: ChildProcess;
+  output(): string;
+  ended: Promise<number | null>;
+  /** Milliseconds until it said that it runs; rejects when it ended before. */
+  ready: Promise<number>;
+};
+
+function start(dir: string): Start {
+  const began = performance.now();
+  const child = spawn(process.execPath, [START], {
+    env: { ...environment(), SANDBOX_DIR: dir, PORT: "0", DATABASE_URL: "" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  let output = "";
+  const ended = once(child, "exit").then(([code]) => code as number | null);
+  const ready = new Promise<number>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (READY.test(output)) resolve(performance.now() - began);
+    };
+    child.stdout?.on("data", look);
+    child.stderr?.on("data", look);
+    ended.then(() => reject(new Error(`ended before it ran:\n${output}`)));
+  });
+  // Some tests never ask for it.
+  ready.catch(() => undefined);
+  return { child, output: () => output, ended, ready };
+}
+
+function sandboxOf(dir: string): Sandbox {
+  const found = readSandbox(dir);
+  if (found.kind !== "found") throw new Error(found.message);
+  return found.sandbox;
+}
+
+async function createPayment({ baseUrl, merchant }: Sandbox): Promise<number> {
+  const response = await fetch(`${baseUrl}/v1/merchant/payment`, {
+    method: "POST",
+    headers: {
+      "api-key": merchant.apiKey,
+      "merchant-id": merchant.id,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({
+      amount: { unit: "iso4217/USD", value: "1250" },
+      referenceId: "order-1",
+    }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  return response.status;
+}
+
+/** Waits for the end of everything a sandbox started; false when something is left after `ms`. */
+async function allGone(dir: string, ms: number): Promise<boolean> {
+  const until = Date.now() + ms;
+  while (processesOf(dir).length > 0) {
+    if (Date.now() > until) return false;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  return true;
+}
+
+// Guarantee: a start ends with a service that takes payments, and with a private file that says how to reach it.
+test("a start serves, a stop ends everything, and a second start is quick and the same", async () => {
+  const dir = folder();
+  const first = start(dir);
+  await first.ready;
+  const before = sandboxOf(dir);
+  expect(statSync(join(dir, "sandbox.json")).mode & 0o077).toBe(0);
+  expect(before.merchants.map(({ flow }) => flow)).toEqual(["intermediary", "direct"]);
+  expect(before.chains.map(({ caip2 }) => caip2)).toEqual(["eip155:31337", "eip155:31338"]);
+  expect(await createPayment(before)).toBe(201);
+
+  const asked = performance.now();
+  first.child.kill("SIGTERM");
+  expect(await first.ended).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+  expect(processesOf(dir)).toEqual([]);
+
+  const second = start(dir);
+  expect(await second.ready).toBeLessThan(10_000);
+  const after = sandboxOf(dir);
+  expect(after.merchants).toEqual(before.merchants);
+  expect(after.accounts).toEqual(before.accounts);
+  expect(await createPayment(after)).toBe(201);
+});
+
+const PARTS: { part: string; find(dir: string, first: Start): number; keepsWorld: boolean }[] = [
+  { part: "the starter", find: (_, { child }) => child.pid ?? 0, keepsWorld: true },
+  { part: "the server", find: (dir) => oneOf(dir, "server/door/main.ts"), keepsWorld: true },
+  { part: "PostgreSQL", find: (dir) => oneOf(dir, "bin/postgres"), keepsWorld: true },
+  { part: "a chain", find: (dir) => oneOf(dir, "chain-31337.json"), keepsWorld: false },
+];
+
+// Guarantee: whatever is killed, the next start in the same folder runs and takes payments; only a killed chain may cost the world.
+test.each(PARTS)("a kill -9 of $part is survived by the next start", async (row) => {
+  const dir = folder();
+  const first = start(dir);
+  await first.ready;
+  const before = sandboxOf(dir);
+  process.kill(row.find(dir, first), "SIGKILL");
+  if (row.part === "PostgreSQL" || row.part === "a chain") first.child.kill("SIGTERM");
+  await first.ended;
+  const second = start(dir);
+  await second.ready;
+  const after = sandboxOf(dir);
+  expect(await createPayment(after)).toBe(201);
+  if (row.keepsWorld) expect(after.merchants).toEqual(before.merchants);
+  else expect(second.output()).toMatch(/new world begins/);
+});
+
+// Guarantee: the process that holds the sandbox together can be killed too; what it started ends or is taken over.
+test("a kill -9 of the main process is survived by the next start", async () => {
+  const dir = folder();
+  const first = start(dir);
+  await first.ready;
+  const before = sandboxOf(dir);
+  const main = readFileSync(`/proc/${first.child.pid}/task/${first.child.pid}/children`, "utf8");
+  process.kill(Number(main.trim()), "SIGKILL");
+  await first.ended;
+  const second = start(dir);
+  await second.ready;
+  expect(sandboxOf(dir).merchants).toEqual(before.merchants);
+  expect(await createPayment(sandboxOf(dir))).toBe(201);
+});
+
+// Guarantee: a killed starter leaves nothing behind that nobody can stop any more.
+test("everything ends by itself after its starter was killed", async () => {
+  const dir = folder();
+  const first = start(dir);
+  await first.ready;
+  first.child.kill("SIGKILL");
+  await first.ended;
+  expect(await allGone(dir, 10_000)).toBe(true);
+});
+
+// Guarantee: a second start in the same folder is refused in words and harms nothing; one in another folder runs beside it.
+test("two copies run side by side, and never in one folder", async () => {
+  const [dir, other] = [folder(), folder()];
+  const first = start(dir);
+  await first.ready;
+  const refused = start(dir);
+  expect(await refused.ended).toBe(1);
+  expect(refused.output()).toMatch(/a sandbox is running in .*SANDBOX_DIR/);
+  const beside = start(other);
+  await beside.ready;
+  expect(sandboxOf(other).baseUrl).not.toBe(sandboxOf(dir).baseUrl);
+  expect(await createPayment(sandboxOf(dir))).toBe(201);
+  expect(await createPayment(sandboxOf(other))).toBe(201);
+});
+
+// Guarantee: a stop that comes while things are still being started ends those too.
+test("a stop in the middle of a start leaves nothing running", async () => {
+  const dir = folder();
+  const first = start(dir);
+  const until = Date.now() + 30_000;
+  while (processesOf(dir).length === 0 && Date.now() < until)
+    await new Promise((done) => setTimeout(done, 10));
+  first.child.kill("SIGTERM");
+  await first.ended;
+  expect(await allGone(dir, 10_000)).toBe(true);
+  expect(first.output()).not.toMatch(READY);
+});
