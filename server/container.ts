@@ -46,10 +46,7 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
   const credentials = createCredentials(db.query, settings.FLORIN_KEY_PEPPER, listener, log);
   const wakeup = createWakeup(listener, db.query, log);
   const { chains, prices, screening, verify } = createChains(settings, log);
-  const store = {
-    ...createStore(db, queue.sendJob),
-    merchant: async (id: string) => credentials.merchant(id),
-  };
+  const store = createStore(db, queue.sendJob, async (id) => credentials.merchant(id));
   const services: Services = {
     env: settings,
     log,

@@ -45,7 +45,12 @@ async function payment(id: string, merchant = "mer_a"): Promise<void> {
   );
 }
 
-const store = () => createStore(db, async () => undefined);
+const store = () =>
+  createStore(
+    db,
+    async () => undefined,
+    async () => null,
+  );
 
 const post = (reason: string, subject: string, lines: [string, bigint, string?][]) =>
   store().transaction((tx) =>

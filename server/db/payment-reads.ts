@@ -76,7 +76,6 @@ export const paymentReads = (
   | "optionsOf"
   | "saveOptions"
   | "liveAttempt"
-  | "merchant"
   | "storedAnswer"
   | "storeAnswer"
 > => ({
@@ -122,26 +121,6 @@ export const paymentReads = (
       [paymentId],
     );
     return rows[0] === undefined ? null : toAttempt(rows[0]);
-  },
-  async merchant(id) {
-    const row = await db.prisma.merchant.findUnique({
-      where: { id },
-      include: { destinations: true },
-    });
-    if (row === null) return null;
-    return {
-      id: row.id,
-      partnerId: row.partner_id,
-      environment: row.environment === "live" ? "live" : "test",
-      name: row.name,
-      iconUrl: row.icon_url,
-      flow: row.flow === "direct" ? "direct" : "intermediary",
-      feeBps: row.fee_bps,
-      feeFixedCents: row.fee_fixed_cents,
-      settlementSchedule: row.settlement_schedule === "batched" ? "batched" : "instant",
-      status: row.status === "active" ? "active" : "deleted",
-      destinations: Object.fromEntries(row.destinations.map((d) => [d.asset, d.destination])),
-    };
   },
   async storedAnswer(scope, key) {
     const rows = await db.query<{

@@ -11,8 +11,8 @@ import { inTransaction } from "./transaction.ts";
 /** Enqueues a job with the statement runner of a transaction. */
 export type SendJob = (query: Query, queue: string, data: Record<string, string>) => Promise<void>;
 
-/** The `Store` over PostgreSQL; `sendJob` is the queue's transactional send. */
-export function createStore(db: Database, sendJob: SendJob): Store {
+/** The `Store` over PostgreSQL; `sendJob` is the queue's transactional send, `merchant` the lookup requests share. */
+export function createStore(db: Database, sendJob: SendJob, merchant: Store["merchant"]): Store {
   const tx = (query: Query): Tx => ({
     ...paymentTx(query),
     ...moneyTx(query),
@@ -22,6 +22,7 @@ export function createStore(db: Database, sendJob: SendJob): Store {
   return {
     transaction: (work) => inTransaction(db.pool, (query) => work(tx(query))),
     createPayment: (payment, claim, answer) => createPayment(db, payment, claim, answer),
+    merchant,
     ...paymentReads(db),
     ...sweeps(db),
     ...outgoing(db),

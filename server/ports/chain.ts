@@ -179,5 +179,16 @@ export type ChainPort = {
   nativeBalance(address: string): Promise<bigint>;
 };
 
-/** No node of the chain answered; says nothing about the chain itself. */
-export class ChainUnavailable extends Error {}
+const UNAVAILABLE = Symbol.for("florin.ChainUnavailable");
+
+/** No node of the chain answered; says nothing about the chain itself. Recognised across bundles by a brand. */
+export class ChainUnavailable extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    Object.defineProperty(this, UNAVAILABLE, { value: true });
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && UNAVAILABLE in value;
+  }
+}

@@ -34,7 +34,11 @@ const created = async (): Promise<string> => (await doors.at("front door").creat
 
 /** Moves a payment as the service itself would. */
 async function move(id: string, type: PaymentEventType): Promise<void> {
-  await createStore(doors.world.db, async () => undefined).transaction(async (tx) => {
+  await createStore(
+    doors.world.db,
+    async () => undefined,
+    async () => null,
+  ).transaction(async (tx) => {
     const payment = await tx.lockPayment(id);
     if (payment === null) throw new Error("no payment");
     await tx.change(payment, { type, body: {} });

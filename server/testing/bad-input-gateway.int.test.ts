@@ -107,7 +107,11 @@ describe.for(DOORS)("through the %s", (door) => {
     ["a letter that is no digit", () => [`${A}:0x${"g".repeat(40)}`], BAD_ACCOUNT],
     ["0X", () => [`${A}:0X${address().slice(2)}`], BAD_ACCOUNT],
     ["a chain that is no number", () => [`eip155:main:${address()}`], BAD_ACCOUNT],
-    ["a chain beyond every chain id", () => [`eip155:99999999999999999999:${address()}`], BAD_ACCOUNT],
+    [
+      "a chain beyond every chain id",
+      () => [`eip155:99999999999999999999:${address()}`],
+      BAD_ACCOUNT,
+    ],
     ["a chain with a leading zero", () => [`eip155:031337:${address()}`], BAD_ACCOUNT],
     ["a negative chain", () => [`eip155:-1:${address()}`], BAD_ACCOUNT],
     ["a namespace in capitals", () => [`EIP155:31337:${address()}`], BAD_ACCOUNT],

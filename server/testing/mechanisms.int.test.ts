@@ -1,6 +1,7 @@
 import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listStopped, retrySettlement } from "#server/db/operator.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
 import { type Action, actors, until } from "./api.ts";
@@ -389,6 +390,13 @@ test("a refused destination blocks the settlement and loses nothing", async () =
   expect(rows[0]?.amount).toBe("12450000");
   expect((await api().details(id)).body.settlement).toBeNull();
   await asOwner(chain().url, chain(), chain().usdc, listed, [merchant?.destination, false]);
+  const stopped = (await listStopped(world.db)).blocked.find((one) => one.payment_id === id);
+  expect(stopped?.payment_id).toBe(id);
+  expect(await retrySettlement(world.db, stopped?.id ?? "")).toMatch(/^set_/);
+  await until(
+    () => api().details(id),
+    ({ body }) => body.settlement?.successful != null,
+  );
 });
 
 // Last, since it moves the chain's clock.

@@ -16,14 +16,15 @@ const BUMP_NUMERATOR = 1125n;
 
 const bump = (value: bigint): bigint => (value * BUMP_NUMERATOR) / 1000n + 1n;
 
-/** Fees for a replacement: at least the bump over the last ones, and at least what the market asks. */
-export function replacementFees(last: Fees, market: Fees): Fees {
-  const maxPriorityFee =
-    bump(last.maxPriorityFee) > market.maxPriorityFee
-      ? bump(last.maxPriorityFee)
-      : market.maxPriorityFee;
-  const maxFee = bump(last.maxFee) > market.maxFee ? bump(last.maxFee) : market.maxFee;
-  return { maxFee: maxFee > maxPriorityFee ? maxFee : maxPriorityFee, maxPriorityFee };
+/** No replacement pays more than this many times what the market asks: a chain that stands still must not drive fees up. */
+const FEE_CAP_TIMES = 10n;
+
+/** Fees for a replacement: at least the bump over the last ones and what the market asks; null: more than any hurry is worth. */
+export function replacementFees(last: Fees, market: Fees): Fees | null {
+  const higher = (a: bigint, b: bigint) => (a > b ? a : b);
+  const maxPriorityFee = higher(bump(last.maxPriorityFee), market.maxPriorityFee);
+  const maxFee = higher(higher(bump(last.maxFee), market.maxFee), maxPriorityFee);
+  return maxFee > market.maxFee * FEE_CAP_TIMES ? null : { maxFee, maxPriorityFee };
 }
 
 const gasLines = (chain: string, cost: bigint): LedgerLine[] => [
@@ -166,6 +167,7 @@ async function replaceStuck(services: Services, chain: ChainPort, { intent, txs 
   const age = services.clock.now() - last.createdAt;
   if (age < chain.facts.stuckAfterS) return;
   const fees = replacementFees(last.fees, await chain.fees());
+  if (fees === null) return;
   const tx = await signAndStore(services, chain, intent, {
     role: last.role,
     gas: last.role === "fill" ? FILL_GAS : last.gas,
