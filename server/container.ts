@@ -88,13 +88,21 @@ export function installContainer(opened: Container): Container {
   return opened;
 }
 
-/** A process without an entry of ours (`next dev`): parts are built on first use. */
+/** A process without an entry of ours (`next dev`, `next start`): parts are built on first use, and serve once the chains were compared. */
 function openOnDemand(): Container {
   const opened = openContainer(env(), { worker: false });
-  opened.state.phase = "serving";
   opened.queue
     .start()
     .catch((error) => opened.log.error({ err: error }, "the job queue did not start"));
+  opened
+    .verifyChains()
+    .then((found) => {
+      for (const one of found) opened.log.warn(one);
+    })
+    .catch((error) => opened.log.error({ err: error }, "chains were not verified"))
+    .finally(() => {
+      opened.state.phase = "serving";
+    });
   return opened;
 }
 

@@ -11,6 +11,7 @@ import { checkHeaders } from "./check-headers.ts";
 import { errorAnswer, refuse, statusOf } from "./error-answer.ts";
 import { readClaim } from "./idempotency.ts";
 import { logRequest, type RequestTrace } from "./log-request.ts";
+import { starting } from "./not-served.ts";
 import { readPaymentId } from "./payment-id.ts";
 import { readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
@@ -113,6 +114,8 @@ async function serve(
   const parts = container();
   let answer: Answer;
   try {
+    // Before its chains were compared a process would offer nothing, which a wallet takes for an empty purse.
+    if (parts.state.phase === "starting") throw starting();
     answer = await work({ request, container: parts, segment, trace });
     logRequest(parts, trace, answer.status, null);
   } catch (error) {

@@ -33,14 +33,14 @@ export const malformedRequest = (path: string): Response =>
   notServed(new AppError("invalid_params", "The request cannot be read"), path);
 
 /** The process has not finished starting. */
-export const notReadyYet = (path: string): Response =>
-  notServed(
-    new AppError("internal_error", "The service is starting: try again", {
-      status: 503,
-      retryAfterS: 1,
-    }),
-    path,
-  );
+export const starting = (): AppError =>
+  new AppError("internal_error", "The service is starting: try again", {
+    status: 503,
+    retryAfterS: 1,
+  });
+
+/** As `starting`, where no endpoint was asked yet. */
+export const notReadyYet = (path: string): Response => notServed(starting(), path);
 
 /** Something failed outside every step. */
 export const brokenAnswer = (path: string): Response =>

@@ -1,12 +1,16 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { endsWithParent, startProcess } from "./process.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Historical states anvil keeps: enough for reads at `finalized`, and no growth without end. */
-const KEPT_STATES = "256";
+/**
+ * Historical states anvil keeps on disk: enough for reads at `finalized`. Its `--prune-history` is not the way to bound them: with a
+ * number its memory grows by hundreds of megabytes in a thousand blocks, and without one reads at `finalized` fail.
+ */
+const KEPT_STATES = "64";
 
 /** A running local chain. */
 export type Anvil = {
@@ -51,7 +55,11 @@ export async function startAnvil(options: {
     "1",
   ];
   args.push(...(noMining ? ["--no-mining"] : ["--block-time", "1"]));
-  args.push("--prune-history", KEPT_STATES);
+  // What a killed chain left there is of no use to the next one.
+  const states =
+    stateFile === undefined ? mkdtempSync(join(tmpdir(), "florin-anvil-")) : `${stateFile}.states`;
+  rmSync(states, { recursive: true, force: true });
+  args.push("--max-persisted-states", KEPT_STATES, "--cache-path", states);
   if (stateFile !== undefined) args.push("--state", stateFile, "--state-interval", "60");
   const [command = "", ...words] = [...endsWithParent(), anvilBinary(), ...args];
   const running = await startProcess(`anvil ${chainId}`, command, words, {
@@ -63,6 +71,9 @@ export async function startAnvil(options: {
     port: actual,
     pid: running.pid,
     chainId,
-    stop: running.stop,
+    async stop() {
+      await running.stop();
+      rmSync(states, { recursive: true, force: true });
+    },
   };
 }

@@ -32,11 +32,20 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of children) child.kill("SIGKILL");
+  // Asked to stop, and waited for: a folder must not be removed from under those who still work in it.
+  const running = children.filter(({ exitCode, signalCode }) => (exitCode ?? signalCode) === null);
+  await Promise.all(
+    running.map((child) => {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      return ended;
+    }),
+  );
   for (const dir of dirs) {
+    await allGone(dir, 10_000);
     for (const pid of processesOf(dir)) process.kill(pid, "SIGKILL");
     await stopPostgresAt(join(dir, "postgres"));
-    rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    rmSync(dir, { recursive: true, force: true });
   }
 });
 

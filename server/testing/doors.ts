@@ -6,7 +6,7 @@ import type { Database } from "#server/db/client.ts";
 import { environment } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { startProcess } from "#server/sandbox/process.ts";
-import { type Answer, actors } from "./api.ts";
+import { type Answer, actors, until } from "./api.ts";
 import { createTestWorld, type TestWorld } from "./world.ts";
 
 /** The two ways a request reaches a handler: the process that serves payments, and Next on its own (`next start`). */
@@ -28,6 +28,8 @@ export type Doors = {
   at(door: Door): ReturnType<typeof actors>;
   /** What the door's process has printed. */
   output(door: Door): string;
+  /** What Next answered before it had compared its chains. */
+  first: Answer;
   /** Starts the worker, which ends what was begun. */
   startWorker(): Promise<void>;
   stop(): Promise<void>;
@@ -65,6 +67,12 @@ export async function openDoors(
     world.startServer({ env: settings }),
     startNext({ ...world.world.serverEnv, ...settings }),
   ]);
+  // Next builds its parts when it is first asked for something.
+  const first = await send(next.ready[1] ?? "", { path: "/v1/payments/pay_first" });
+  await until(
+    () => send(next.ready[1] ?? "", { path: "/readyz" }),
+    ({ status }) => status === 200,
+  );
   const base = { "front door": front.baseUrl, Next: next.ready[1] ?? "" };
   const by = { "front door": front, Next: next };
   return {
@@ -72,6 +80,7 @@ export async function openDoors(
     baseUrl: (door) => base[door],
     at: (door) => actors(world, () => base[door]),
     output: (door) => by[door].output(),
+    first,
     startWorker: async () => void (await world.startServer({ entry: "worker" })),
     async stop() {
       await next.stop();

@@ -123,6 +123,12 @@ describe.for(DOORS)("through the %s", (door) => {
   });
 });
 
+// Guarantee: a process that has not compared its chains yet says so, instead of offering nothing.
+test("Next's first answer", () => {
+  expectRefusal(doors.first, "/v1/payments/", { status: 503, code: "internal_error" });
+  expect(doors.first.headers.get("retry-after")).toBe("1");
+});
+
 /** What an answer says, without what differs from one request to the next and what one door adds to every page it serves. */
 function said({ status, headers, text }: Answer) {
   const own = ["content-type", "allow", "retry-after", "idempotent-replayed", "cache-control"];

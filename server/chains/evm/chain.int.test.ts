@@ -151,6 +151,14 @@ test("a signature with a high s is refused", async () => {
     world.relayer.address,
   );
   expect(onChain).toMatchObject({ kind: "revert", reason: "bad_signature" });
+  // Permit2 itself would take it.
+  const holder = await buyer("usdt");
+  const own = await offered(holder.address, usdt());
+  const malleated = flip(await signOffer(own, holder.key));
+  const pending = { payerHasCode: false, allowancePending: true };
+  expect((await world.chain.checkSignature(own.authorization, malleated, pending)).kind).toBe(
+    "invalid",
+  );
 });
 
 // Guarantee: what was checked is what will be sent: v of 0 or 1 is valid exactly where the contract takes it.
@@ -277,7 +285,7 @@ test("Permit2 from an ERC-1271 wallet", async () => {
 });
 
 // Guarantee: every reason for which money would not move has its name before a transaction is paid for.
-test("reasons: used nonce, balance, deny list, deadline, pause", async () => {
+test("reasons: used nonce, balance, deny list, deadline", async () => {
   const payer = await buyer("usdc", 5_000_000n);
   const first = await offered(payer.address, usdc());
   const second = await offered(payer.address, usdc());

@@ -104,7 +104,7 @@ export function createEvmChain(
     },
     canSubmit: (mechanism) => hasGasMoney(context, mechanism),
     fees: () => readFees(context),
-    sign: (plan, tx) => signPlan(plan, signerOf(tx.signer), { chain, contracts }, tx),
+    sign: async (plan, tx) => signPlan(plan, signerOf(tx.signer), { chain, contracts }, tx),
     broadcast: (raw) => broadcast(rpc, raw),
     receipt: (hash) => readReceipt(rpc, hash),
     receiptsIn: (block, hashes) => readReceiptsIn(rpc, block, hashes),

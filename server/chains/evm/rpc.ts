@@ -33,8 +33,8 @@ export type Rpc = {
 
 /** JSON-RPC code that geth and most others give to a reverted call. */
 const REVERTED = 3;
-/** Codes of limits and of nodes that are busy or behind (EIP-1474, providers' documentation): another node may answer. */
-const BUSY = new Set([429, -32001, -32002, -32005, -32016, -32029, -32097]);
+/** Codes with which nodes and providers say "limit exceeded" (EIP-1474 and providers' documentation): another node may answer. */
+const BUSY = new Set([429, -32005, -32016, -32029]);
 const TIMEOUT_MS = 4_000;
 /** A node that failed is asked last for this long. */
 const AVOID_MS = 10_000;
@@ -43,14 +43,16 @@ const CHAIN_CHECK_EVERY_MS = 3_600_000;
 const BATCH_MAX = 20;
 
 /** A node that answers, but not this. */
-class NodeRefused extends ChainUnavailable {}
+class NodeRefused extends Error {}
 
 type Reply = {
   id?: number;
   result?: unknown;
   error?: { code: number; message: string; data?: unknown };
 };
-type Node = { url: string; failedAt: number; checkedAt: number; check: Promise<void> | null };
+/** Where a node is; a name and password in its URL become a header, since requests refuse such URLs and print them. */
+type Target = { url: string; headers: Record<string, string> };
+type Node = Target & { failedAt: number; checkedAt: number; check: Promise<void> | null };
 
 /** Revert data hides in different places, by node. */
 function revertData(data: unknown): Hex | null {
@@ -62,11 +64,23 @@ function revertData(data: unknown): Hex | null {
   return null;
 }
 
-async function post(url: string, body: unknown): Promise<unknown> {
+function targetOf(text: string): Target {
+  const url = new URL(text);
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (url.username !== "" || url.password !== "") {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
+    url.username = "";
+    url.password = "";
+  }
+  return { url: url.href, headers };
+}
+
+async function post({ url, headers }: Target, body: unknown): Promise<unknown> {
   try {
     const response = await fetch(url, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers,
       body: JSON.stringify(body),
       redirect: "error",
       signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -93,20 +107,20 @@ function readReply(reply: Reply | undefined): unknown | RpcRefusal {
   return reply.result;
 }
 
-async function ask(url: string, { method, params }: RpcCall): Promise<unknown | RpcRefusal> {
-  return readReply((await post(url, { jsonrpc: "2.0", id: 1, method, params })) as Reply);
+async function ask(target: Target, { method, params }: RpcCall): Promise<unknown | RpcRefusal> {
+  return readReply((await post(target, { jsonrpc: "2.0", id: 1, method, params })) as Reply);
 }
 
-async function askMany(url: string, calls: RpcCall[]): Promise<(unknown | RpcRefusal)[]> {
+async function askMany(target: Target, calls: RpcCall[]): Promise<(unknown | RpcRefusal)[]> {
   const body = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  const replies = await post(url, body);
+  const replies = await post(target, body);
   // A node that does not take batches answers one error for all.
-  if (!Array.isArray(replies)) return Promise.all(calls.map((call) => ask(url, call)));
+  if (!Array.isArray(replies)) return Promise.all(calls.map((call) => ask(target, call)));
   return calls.map((_, id) => readReply((replies as Reply[]).find((reply) => reply?.id === id)));
 }
 
 async function confirmChain(node: Node, chainId: bigint): Promise<void> {
-  const answer = await ask(node.url, { method: "eth_chainId", params: [] });
+  const answer = await ask(node, { method: "eth_chainId", params: [] });
   if (typeof answer !== "string" || !/^0x[0-9a-f]+$/i.test(answer))
     throw new ChainUnavailable("a node does not tell its chain");
   if (BigInt(answer) !== chainId)
@@ -136,21 +150,25 @@ export function createRpc(urls: string[], chainId: number | bigint): Rpc {
   const wanted = BigInt(chainId);
   const nodes = urls.map(
     (url): Node => ({
-      url,
+      ...targetOf(url),
       failedAt: Number.NEGATIVE_INFINITY,
       checkedAt: Number.NEGATIVE_INFINITY,
       check: null,
     }),
   );
-  const failover = async <T>(work: (url: string) => Promise<T>): Promise<T> => {
+  const failover = async <T>(work: (node: Target) => Promise<T>): Promise<T> => {
     let last: unknown = new ChainUnavailable("no node is configured");
     for (const node of inOrder(nodes)) {
       try {
         await onChain(node, wanted);
-        return await work(node.url);
+        return await work(node);
       } catch (error) {
+        if (error instanceof NodeRefused) {
+          last = new ChainUnavailable(error.message);
+          continue;
+        }
         if (!(error instanceof ChainUnavailable)) throw error;
-        if (!(error instanceof NodeRefused)) node.failedAt = performance.now();
+        node.failedAt = performance.now();
         last = error;
       }
     }
@@ -158,24 +176,24 @@ export function createRpc(urls: string[], chainId: number | bigint): Rpc {
   };
   return {
     read: <T>(method: string, params: unknown[]) =>
-      failover(async (url) => {
-        const answer = await ask(url, { method, params });
+      failover(async (node) => {
+        const answer = await ask(node, { method, params });
         if (!(answer instanceof RpcRefusal)) return answer as T;
         if (answer.executed) throw answer;
         throw new NodeRefused(`a node refused ${method}: ${answer.message}`);
       }),
     batch: (calls) =>
-      failover(async (url) => {
+      failover(async (node) => {
         const parts: RpcCall[][] = [];
         for (let at = 0; at < calls.length; at += BATCH_MAX)
           parts.push(calls.slice(at, at + BATCH_MAX));
-        return (await Promise.all(parts.map((part) => askMany(url, part)))).flat();
+        return (await Promise.all(parts.map((part) => askMany(node, part)))).flat();
       }),
     everywhere: <T>(method: string, params: unknown[]) =>
       Promise.allSettled(
         nodes.map(async (node) => {
           await onChain(node, wanted);
-          const answer = await ask(node.url, { method, params });
+          const answer = await ask(node, { method, params });
           if (answer instanceof RpcRefusal) throw answer;
           return answer as T;
         }),

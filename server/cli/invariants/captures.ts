@@ -1,0 +1,155 @@
+import { accountOf, type ChainReceipt, type ChainView, TRANSFER, type Transfer } from "./chain-view.ts";
+import { type Check, sqlCheck } from "./check.ts";
+import { type Context, onChains, type Seen } from "./context.ts";
+
+/** How long, by the chain's own clock, an arrival in a final block may wait to be judged. */
+const JUDGED_WITHIN_S = 900n;
+
+type CaptureRow = {
+  id: string;
+  payment_id: string;
+  tx_ref: string;
+  log_index: number;
+  block_number: string;
+  block_hash: string;
+  asset: string;
+  payer: string;
+  recipient: string;
+  received: string;
+};
+
+/** What a booked capture says that its receipt does not; null: it is on chain as booked. */
+function captureProblem(row: CaptureRow, receipt: ChainReceipt | undefined): string | null {
+  const name = `capture ${row.id} of ${row.payment_id}`;
+  if (receipt === undefined) return `${name}: no receipt of ${row.tx_ref}`;
+  if (!receipt.success) return `${name}: ${row.tx_ref} reverted`;
+  if (receipt.blockHash !== row.block_hash || receipt.blockNumber !== BigInt(row.block_number))
+    return `${name}: ${row.tx_ref} is in block ${receipt.blockNumber}, booked from ${row.block_number} (${row.block_hash})`;
+  const log = receipt.logs.find(({ logIndex }) => logIndex === row.log_index);
+  if (log === undefined || log.topics[0] !== TRANSFER)
+    return `${name}: log ${row.log_index} of ${row.tx_ref} is no transfer`;
+  const booked = [row.asset.slice(row.asset.lastIndexOf(":") + 1), row.payer, row.recipient];
+  const real = [log.address, accountOf(log.topics[1]), accountOf(log.topics[2])];
+  if (booked.join() !== real.join())
+    return `${name}: booked as ${booked.join(" ")}, on chain ${real.join(" ")}`;
+  if (BigInt(log.data) !== BigInt(row.received))
+    return `${name}: booked ${row.received}, on chain ${BigInt(log.data)}`;
+  return null;
+}
+
+async function capturesOnChain(context: Context, view: ChainView): Promise<Seen> {
+  const rows = await context.query<CaptureRow>(
+    `select * from capture where chain = $1 and status <> 'orphaned' and (status = 'finalized' or block_number <= $2)
+     order by id`,
+    [view.chain, view.horizon.toString()],
+  );
+  const receipts = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
+  const problems = rows.map((row) => captureProblem(row, receipts.get(row.tx_ref)));
+  return { looked: rows.length, problems: problems.filter((problem) => problem !== null) };
+}
+
+/** Where one arrival is booked, as rows of the database say. */
+type Booked = {
+  key: string;
+  amount: string;
+  place: "capture" | "exception" | "topup" | "waiting";
+};
+
+const keyOf = (t: Transfer): string => `${t.txHash} ${t.logIndex} ${t.blockHash} ${t.asset}`;
+
+const BOOKED = `
+  select tx_ref || ' ' || log_index || ' ' || block_hash || ' ' || asset as key, received::text as amount,
+    'capture' as place from capture where chain = $1 and status <> 'orphaned'
+  union all
+  select tx_ref || ' ' || log_index || ' ' || block_hash || ' ' || asset, amount_minor::text, 'exception'
+    from exception_record where chain = $1 and kind not in ('orphaned', 'unknown_outflow')
+  union all
+  select tx_hash || ' ' || log_index || ' ' || block_hash || ' ' || asset, amount_minor::text,
+    case state when 'topup' then 'topup' else 'waiting' end
+    from movement where chain = $1 and state in ('topup', 'seen')`;
+
+async function arrivalProblem(
+  view: ChainView,
+  transfer: Transfer,
+  places: Booked[],
+): Promise<string | "waits" | null> {
+  const what = `${transfer.amount} of ${transfer.asset} in ${transfer.txHash} (log ${transfer.logIndex})`;
+  const booked = places.filter(({ place }) => place !== "waiting");
+  if (booked.length > 1)
+    return `${what} is booked ${booked.length} times: ${booked.map(({ place }) => place).join(", ")}`;
+  const [only] = booked;
+  if (only !== undefined)
+    return BigInt(only.amount) === transfer.amount
+      ? null
+      : `${what} is booked as ${only.place} of ${only.amount}`;
+  if (places.length === 0) return `${what} is booked nowhere`;
+  const age = view.finalized.time - (await view.blockTime(transfer.blockNumber));
+  return age > JUDGED_WITHIN_S ? `${what} was read ${age} s ago and is not judged` : "waits";
+}
+
+async function arrivalsBooked(context: Context, view: ChainView): Promise<Seen> {
+  const arrivals = (await view.arrivals()).filter(({ blockNumber }) => blockNumber <= view.horizon);
+  const rows = await context.query<Booked>(BOOKED, [view.chain]);
+  const places = Map.groupBy(rows, ({ key }) => key);
+  const problems: string[] = [];
+  let waiting = 0;
+  for (const transfer of arrivals) {
+    const problem = await arrivalProblem(view, transfer, places.get(keyOf(transfer)) ?? []);
+    if (problem === "waits") waiting++;
+    else if (problem !== null) problems.push(problem);
+  }
+  const notes = [`blocks ${view.scope.from} to ${view.horizon}`];
+  if (view.scope.intermediaries.length === 0) notes.push("no offer names an intermediary yet");
+  if (waiting > 0) notes.push(`${waiting} about to be judged`);
+  return { looked: arrivals.length, problems, notes };
+}
+
+/** I8 to I11: money that came in. */
+export const CAPTURE_CHECKS: Check[] = [
+  sqlCheck({
+    id: "I8",
+    title: "one capture per payment, one payment per transfer",
+    counted: ["captures", "select 1 from capture where status <> 'orphaned'"],
+    problems: [
+      `select format('%s has %s captures', payment_id, count(*)) from capture where status <> 'orphaned'
+       group by payment_id having count(*) > 1`,
+      `select format('%s log %s on %s pays %s', tx_ref, log_index, chain, string_agg(payment_id, ' and ' order by payment_id))
+       from capture where status <> 'orphaned' group by chain, tx_ref, log_index having count(*) > 1`,
+    ],
+  }),
+  sqlCheck({
+    id: "I9",
+    title: "what succeeded was paid in full",
+    counted: ["succeeded payments", "select 1 from payment where status = 'succeeded'"],
+    problems: [
+      `select format('%s succeeded without a capture', p.id) from payment p
+       where p.status = 'succeeded' and not exists (
+         select 1 from capture c where c.payment_id = p.id and c.status <> 'orphaned')
+       and not exists (
+         select 1 from capture c join exception_record x on x.payment_id = c.payment_id and x.kind = 'orphaned'
+           and x.chain = c.chain and x.tx_ref = c.tx_ref and x.block_hash = c.block_hash
+         where c.payment_id = p.id and c.status = 'orphaned')`,
+      `select format('%s succeeded with %s captures', p.id, count(*)) from payment p
+       join capture c on c.payment_id = p.id and c.status <> 'orphaned'
+       where p.status = 'succeeded' group by p.id having count(*) > 1`,
+      `select format('%s: capture %s received %s of %s, option %s asked for %s of %s', c.payment_id, c.id,
+         c.received, c.asset, c.option_id, o.amount_minor, o.asset)
+       from capture c left join payment_option o on o.id = c.option_id
+       where c.status <> 'orphaned' and (o.id is null or o.payment_id <> c.payment_id or o.chain <> c.chain
+         or o.asset <> c.asset or o.payer <> c.payer or o.recipient <> c.recipient or c.received < o.amount_minor)`,
+    ],
+    remark: `select case when count(*) > 0 then count(*) || ' of them wait for a transfer that a reorganisation removed' end
+      as remark from payment p where p.status = 'succeeded'
+      and not exists (select 1 from capture c where c.payment_id = p.id and c.status <> 'orphaned')`,
+  }),
+  {
+    id: "I10",
+    title: "captures are on chain as booked",
+    run: (context) => onChains(context, "captures", (view) => capturesOnChain(context, view)),
+  },
+  {
+    id: "I11",
+    title: "every arrival at the intermediary is a capture, an exception or a top-up",
+    run: (context) => onChains(context, "arrivals", (view) => arrivalsBooked(context, view)),
+  },
+];

@@ -1,0 +1,171 @@
+import type { Hex } from "viem";
+import { rpc } from "#server/sandbox/deploy.ts";
+import { actors } from "../api.ts";
+import { type RpcProxy, startRpcProxy } from "../rpc-proxy.ts";
+import { createTestWorld, type ServerOptions, type TestServer, type TestWorld } from "../world.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
+
+/** Longest wait for anything a row waits for. */
+const WITHIN_MS = 45_000;
+const LOOK_EVERY_MS = 40;
+/** Between two blocks while somebody waits for what they bring. */
+const HURRY_MS = 150;
+/** Calls of one look at the head: the newest block, its tags and the first. */
+const CALLS_OF_A_LOOK = 4;
+
+/** One world in which rows of the matrix play, one after the other; its chain and database can be made to fail. */
+export type Stage = {
+  test: TestWorld;
+  caip2: string;
+  url: string;
+  deployment: TestWorld["world"]["chains"][number]["deployment"];
+  node: RpcProxy;
+  /** A second, undisturbed chain. */
+  otherNode: RpcProxy;
+  database: DatabaseProxy;
+  /** Starts a server or worker behind the proxies; `armed` are fail points. */
+  start(options?: ServerOptions & { armed?: string }): Promise<TestServer>;
+  /** Ends every server that `start` started. */
+  killServers(): Promise<void>;
+  api(baseUrl: string): ReturnType<typeof actors>;
+  /** Asks until `done`, in bounded time. */
+  wait<T>(ask: () => Promise<T>, done: (value: T) => boolean, what: string): Promise<T>;
+  /** As `wait`, with blocks in quick succession meanwhile. */
+  mineUntil<T>(ask: () => Promise<T>, done: (value: T) => boolean, what: string): Promise<T>;
+  /** Makes a block now; between such calls the first chain stands still. */
+  mine(blocks?: number): Promise<void>;
+  /** Runs something that waits for blocks by itself, with a block every second. */
+  whileMining<T>(work: () => Promise<T>): Promise<T>;
+  /** Waits until every server has looked at the chain again at least `times` times. */
+  looked(times?: number): Promise<void>;
+  rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
+  rows<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Undoes every fault and ends every server: what the next row finds. */
+  reset(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A fail point's line that a process printed, or null. */
+export const reached = (server: TestServer, point: string): string | null =>
+  server
+    .output()
+    .split("\n")
+    .find((line) => line.startsWith(`failpoint ${point}:`)) ?? null;
+
+/** Resolves when the process has ended; throws with the end of its log when it does not. */
+export async function ended(server: TestServer, withinMs = WITHIN_MS): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the process lives on:\n${server.output().slice(-3000)}`)),
+      withinMs,
+    );
+  });
+  await Promise.race([server.exited, late]).finally(() => clearTimeout(timer));
+}
+
+async function waitFor<T>(
+  ask: () => Promise<T>,
+  done: (value: T) => boolean,
+  what: string,
+  each: () => Promise<unknown>,
+): Promise<T> {
+  const until = Date.now() + WITHIN_MS;
+  for (;;) {
+    const value = await ask();
+    if (done(value)) return value;
+    if (Date.now() > until)
+      throw new Error(
+        `not in time: ${what}; last seen: ${JSON.stringify(value, (_, v) => (typeof v === "bigint" ? `${v}` : v))?.slice(0, 1500)}`,
+      );
+    await each();
+  }
+}
+
+/** Opens the stage: a world with two chains, and proxies before the first chain and the database. */
+export async function openStage(): Promise<Stage> {
+  const test = await createTestWorld({ chains: 2 });
+  const [first, second] = test.world.chains;
+  if (first === undefined || second === undefined) throw new Error("the world lacks a chain");
+  const url = first.anvil.rpcUrl;
+  const node = await startRpcProxy(url);
+  const otherNode = await startRpcProxy(second.anvil.rpcUrl);
+  const database = await startDatabaseProxy(test.world.databaseUrl);
+  let servers: TestServer[] = [];
+  const call = <T = unknown>(method: string, params: unknown[] = []) => rpc<T>(url, method, params);
+  const mine = async (blocks = 1) => {
+    for (let made = 0; made < blocks; made++) await call("evm_mine");
+  };
+  const killServers = async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    servers = [];
+  };
+  await call("evm_setIntervalMining", [0]);
+  const wait: Stage["wait"] = (ask, done, what) => waitFor(ask, done, what, () => pause(LOOK_EVERY_MS));
+  return {
+    test,
+    caip2: first.caip2,
+    url,
+    deployment: first.deployment,
+    node,
+    otherNode,
+    database,
+    async start({ armed, env = {}, ...options } = {}) {
+      const server = await test.startServer({
+        ...options,
+        env: {
+          DATABASE_URL: database.url,
+          FLORIN_RPC_31337: node.url,
+          FLORIN_RPC_31338: otherNode.url,
+          ...(armed === undefined ? {} : { FAILPOINT: armed }),
+          ...env,
+        },
+      });
+      servers.push(server);
+      return server;
+    },
+    killServers,
+    api: (baseUrl) => actors(test, () => baseUrl),
+    wait,
+    mineUntil: (ask, done, what) =>
+      waitFor(ask, done, what, async () => {
+        await mine();
+        await pause(HURRY_MS);
+      }),
+    mine,
+    async whileMining(work) {
+      await call("evm_setIntervalMining", [1]);
+      try {
+        return await work();
+      } finally {
+        await call("evm_setIntervalMining", [0]);
+      }
+    },
+    async looked(times = 3) {
+      const enough = node.calls() + times * CALLS_OF_A_LOOK * servers.length;
+      await wait(
+        async () => node.calls(),
+        (calls) => calls >= enough,
+        "the servers look at the chain",
+      );
+    },
+    rpc: call,
+    rows: <Row>(text: string, values: unknown[] = []) => test.db.query<Row>(text, values),
+    async reset() {
+      await killServers();
+      node.fail(null);
+      otherNode.fail(null);
+      database.keepOut(null);
+    },
+    async stop() {
+      await killServers();
+      await Promise.all([node.stop(), otherNode.stop(), database.stop()]);
+      await test.stop();
+    },
+  };
+}
+
+/** An address as the database spells it. */
+export const lower = (address: Hex | string): string => address.toLowerCase();
