@@ -57,36 +57,42 @@ async function startNext(settings: Record<string, string>) {
   );
 }
 
-/** Starts a world with both doors. */
+/** Starts a world with both doors; what was started is stopped again when anything fails. */
 export async function openDoors(
   options: Parameters<typeof createTestWorld>[0] = {},
 ): Promise<Doors> {
   const world = await createTestWorld(options);
   const settings = { ...PUBLIC, FLORIN_WORKER: "off" };
-  const [front, next] = await Promise.all([
-    world.startServer({ env: settings }),
-    startNext({ ...world.world.serverEnv, ...settings }),
-  ]);
-  // Next builds its parts when it is first asked for something.
-  const first = await send(next.ready[1] ?? "", { path: "/v1/payments/pay_first" });
-  await until(
-    () => send(next.ready[1] ?? "", { path: "/readyz" }),
-    ({ status }) => status === 200,
-  );
-  const base = { "front door": front.baseUrl, Next: next.ready[1] ?? "" };
-  const by = { "front door": front, Next: next };
-  return {
-    world,
-    baseUrl: (door) => base[door],
-    at: (door) => actors(world, () => base[door]),
-    output: (door) => by[door].output(),
-    first,
-    startWorker: async () => void (await world.startServer({ entry: "worker" })),
-    async stop() {
-      await next.stop();
-      await world.stop();
-    },
+  const starting = startNext({ ...world.world.serverEnv, ...settings });
+  const stop = async () => {
+    await starting.then(
+      (next) => next.stop(),
+      () => undefined,
+    );
+    await world.stop();
   };
+  try {
+    const by = { "front door": await world.startServer({ env: settings }), Next: await starting };
+    const base = { "front door": by["front door"].baseUrl, Next: by.Next.ready[1] ?? "" };
+    // Next builds its parts when it is first asked for something.
+    const first = await send(base.Next, { path: "/v1/payments/pay_first" });
+    await until(
+      () => send(base.Next, { path: "/readyz" }),
+      ({ status }) => status === 200,
+    );
+    return {
+      world,
+      baseUrl: (door) => base[door],
+      at: (door) => actors(world, () => base[door]),
+      output: (door) => by[door].output(),
+      first,
+      startWorker: async () => void (await world.startServer({ entry: "worker" })),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 /** Header lines as they are sent: a list may name one twice, and values may hold any byte (one character each). */

@@ -53,7 +53,7 @@ async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<P
   if (read === null || block == null || block instanceof RpcRefusal) return null;
   const { roundId, answer, updatedAt, decimals } = read;
   const now = toNumber((block as { timestamp?: unknown }).timestamp);
-  if (answer <= 0n || updatedAt === 0n || updatedAt + BigInt(heartbeatS) < now) return null;
+  if (updatedAt === 0n || updatedAt + BigInt(heartbeatS) < now) return null;
   const usdE8 =
     decimals >= PRICE_SCALE
       ? answer / pow10(decimals - PRICE_SCALE)

@@ -1,4 +1,10 @@
-import { accountOf, type ChainReceipt, type ChainView, TRANSFER, type Transfer } from "./chain-view.ts";
+import {
+  accountOf,
+  type ChainReceipt,
+  type ChainView,
+  TRANSFER,
+  type Transfer,
+} from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
 

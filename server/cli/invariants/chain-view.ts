@@ -1,4 +1,12 @@
-import { createPublicClient, fallback, type Hex, http, numberToHex, pad, toEventSelector } from "viem";
+import {
+  createPublicClient,
+  fallback,
+  type Hex,
+  http,
+  numberToHex,
+  pad,
+  toEventSelector,
+} from "viem";
 
 /** A registered token contract. */
 export type Token = { asset: string; address: string };

@@ -126,7 +126,11 @@ const total = (amounts: { amount: bigint }[]): bigint =>
 
 async function compareBalance(context: Context, view: ChainView, token: Token): Promise<Seen> {
   const { intermediaries } = view.scope;
-  const [sums] = await context.query<Sums>(SUMS, [token.asset, view.horizon.toString(), intermediaries]);
+  const [sums] = await context.query<Sums>(SUMS, [
+    token.asset,
+    view.horizon.toString(),
+    intermediaries,
+  ]);
   const unpaid = await context.query<{ hash: string }>(
     `select t.hash from chain_tx t join settlement s on s.intent_id = t.intent_id
      where s.asset = $1 and s.state <> 'final'`,
@@ -153,13 +157,16 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
   const moved = total(ins.filter(below)) - total(outs.filter(below));
   const problems: string[] = [];
   if (held < books)
-    problems.push(`${token.asset}: the chain holds ${held} at block ${view.horizon}, the books say ${books}`);
+    problems.push(
+      `${token.asset}: the chain holds ${held} at block ${view.horizon}, the books say ${books}`,
+    );
   if (moved !== books)
     problems.push(
       `${token.asset}: transfers up to block ${view.horizon} come to ${moved}, the books to ${books}`,
     );
   const before = held - moved;
-  const notes = before === 0n ? [] : [`${before} of ${token.asset} from before block ${view.scope.from}`];
+  const notes =
+    before === 0n ? [] : [`${before} of ${token.asset} from before block ${view.scope.from}`];
   return { looked: 1, problems, notes };
 }
 

@@ -1,5 +1,5 @@
-import { EDGES, isFinal } from "#server/domain/payment/transitions.ts";
 import { PAYMENT_STATUSES } from "#server/domain/payment/state.ts";
+import { EDGES, isFinal } from "#server/domain/payment/transitions.ts";
 import { type Check, notChecked, sqlCheck } from "./check.ts";
 
 const list = (values: string[]): string => values.map((value) => `'${value}'`).join(", ");

@@ -1,6 +1,5 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
-import type { Journey } from "./journey.ts";
 import { lower, type Stage } from "./stage.ts";
 
 type Balances = { buyer: bigint; intermediary: bigint; destination: bigint };
@@ -39,23 +38,19 @@ export async function balances(
 }
 
 /** Waits until nothing of a payment is under way: final, settled, every transaction of its chain final. */
-export async function settled(stage: Stage, journey: Journey): Promise<void> {
+export async function settled(stage: Stage, id: string): Promise<void> {
   await stage.mineUntil(
     () =>
       stage.rows<{ status: string; settlement: string | null; open: string }>(
         `select p.status, (select state from settlement s where s.payment_id = p.id and s.state not in ('superseded', 'reverted')) as settlement,
            (select count(*) from chain_intent where state in ('signed', 'broadcast', 'mined')) as open
          from payment p where p.id = $1`,
-        [journey.id()],
+        [id],
       ),
     ([row]) => row?.status === "succeeded" && row.settlement === "final" && row.open === "0",
-    `payment ${journey.id()} settled and every transaction final`,
+    `payment ${id} settled and every transaction final`,
   );
 }
-
-/** What a payment of 12.50 at 0.4 % moves, in token units. */
-export const PAID = 12_500_000n;
-export const NET = 12_450_000n;
 
 /** The payment succeeded once and was settled once, in the words of the database. */
 export async function expectOnce(stage: Stage, id: string): Promise<void> {

@@ -12,8 +12,10 @@ export type DatabaseProxy = {
   stop(): Promise<void>;
 };
 
-/** How PostgreSQL ends every answer: ReadyForQuery, five bytes of body, idle or in a transaction. */
-const READY = /Z\0\0\0\x05[ITE]$/;
+/** How PostgreSQL ends every answer: ReadyForQuery, with its length and one byte for the transaction's state. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+const isComplete = (answer: Buffer): boolean => answer.subarray(-6, -1).equals(READY);
 
 type Link = { client: Socket; server: Socket; first: string; losing: boolean };
 
@@ -52,7 +54,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     });
     server.on("data", (chunk) => {
       if (!link.losing) return void client.write(chunk);
-      if (!READY.test(chunk.toString("latin1"))) return;
+      if (!isComplete(chunk)) return;
       lost += 1;
       end(link);
     });

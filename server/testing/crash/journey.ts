@@ -64,9 +64,7 @@ export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
     async create(baseUrl) {
       const expiry = wanted.expiresAt === undefined ? {} : { expiresAt: wanted.expiresAt };
       const { body } = await answered(
-        stage
-          .api(baseUrl)
-          .create({ value, unit, ...expiry, headers: { "Idempotency-Key": key } }),
+        stage.api(baseUrl).create({ value, unit, ...expiry, headers: { "Idempotency-Key": key } }),
         201,
       );
       id = body.paymentId;
@@ -90,10 +88,7 @@ export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
     },
     async confirm(baseUrl) {
       outputs ??= await journey.sign();
-      const answer = await answered(
-        stage.api(baseUrl).confirm(id, option?.id ?? "", outputs),
-        200,
-      );
+      const answer = await answered(stage.api(baseUrl).confirm(id, option?.id ?? "", outputs), 200);
       confirmed = true;
       return answer;
     },

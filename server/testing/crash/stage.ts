@@ -1,5 +1,9 @@
-import type { Hex } from "viem";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { rpc } from "#server/sandbox/deploy.ts";
+import { environment } from "#server/sandbox/migrate.ts";
+import { ROOT } from "#server/sandbox/prepare.ts";
 import { actors } from "../api.ts";
 import { type RpcProxy, startRpcProxy } from "../rpc-proxy.ts";
 import { createTestWorld, type ServerOptions, type TestServer, type TestWorld } from "../world.ts";
@@ -40,6 +44,8 @@ export type Stage = {
   looked(times?: number): Promise<void>;
   rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
   rows<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Ends something with the world that a row put in the place of one of its parts. */
+  beforeStop(end: () => Promise<void>): void;
   /** Undoes every fault and ends every server: what the next row finds. */
   reset(): Promise<void>;
   stop(): Promise<void>;
@@ -94,6 +100,7 @@ export async function openStage(): Promise<Stage> {
   const otherNode = await startRpcProxy(second.anvil.rpcUrl);
   const database = await startDatabaseProxy(test.world.databaseUrl);
   let servers: TestServer[] = [];
+  const ends: (() => Promise<void>)[] = [];
   const call = <T = unknown>(method: string, params: unknown[] = []) => rpc<T>(url, method, params);
   const mine = async (blocks = 1) => {
     for (let made = 0; made < blocks; made++) await call("evm_mine");
@@ -103,7 +110,8 @@ export async function openStage(): Promise<Stage> {
     servers = [];
   };
   await call("evm_setIntervalMining", [0]);
-  const wait: Stage["wait"] = (ask, done, what) => waitFor(ask, done, what, () => pause(LOOK_EVERY_MS));
+  const wait: Stage["wait"] = (ask, done, what) =>
+    waitFor(ask, done, what, () => pause(LOOK_EVERY_MS));
   return {
     test,
     caip2: first.caip2,
@@ -159,8 +167,10 @@ export async function openStage(): Promise<Stage> {
       otherNode.fail(null);
       database.keepOut(null);
     },
+    beforeStop: (end) => void ends.push(end),
     async stop() {
       await killServers();
+      for (const end of ends) await end();
       await Promise.all([node.stop(), otherNode.stop(), database.stop()]);
       await test.stop();
     },
@@ -168,4 +178,18 @@ export async function openStage(): Promise<Stage> {
 }
 
 /** An address as the database spells it. */
-export const lower = (address: Hex | string): string => address.toLowerCase();
+export const lower = (address: string): string => address.toLowerCase();
+
+/** Runs an operator's command on the stage's database, and expects that it ends well; returns what it printed. */
+export async function runCli(stage: Stage, command: string, args: string[] = []): Promise<string> {
+  const { stdout } = await promisify(execFile)(
+    join(ROOT, "node_modules", ".bin", "node"),
+    [join(ROOT, "server", "cli", command), ...args],
+    {
+      cwd: ROOT,
+      env: { ...environment(), ...stage.test.world.serverEnv },
+      timeout: WITHIN_MS,
+    },
+  );
+  return stdout;
+}

@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util";
+import { openContext } from "./invariants/open.ts";
+import { exitCodeOf, inWords, type Line, runChecks } from "./invariants/run.ts";
+import { readSettings, Unusable } from "./invariants/settings.ts";
+
+const USAGE = `Checks every invariant against the database and the chains, and changes nothing.
+
+  npm run invariants              one line for each
+  npm run invariants -- --json    one JSON document
+
+Looks at DATABASE_URL and FLORIN_RPC_<chain id>, as the server does, or at the running sandbox of SANDBOX_DIR.
+Another node than the server's may be given. Exit code: 0 nothing is violated, 1 something is, 2 it could not be checked.
+`;
+
+const write = (text: string) => void process.stdout.write(`${text}\n`);
+
+function readJson(): boolean | null {
+  try {
+    const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
+    return values.json;
+  } catch {
+    // The usage says it better than the parser.
+    return null;
+  }
+}
+
+function summary(lines: Line[]): string {
+  const count = (outcome: Line["outcome"]) =>
+    lines.filter((line) => line.outcome === outcome).length;
+  return `${count("ok")} ok, ${count("violated")} violated, ${count("not_checked")} not checked`;
+}
+
+async function main(): Promise<number> {
+  const json = readJson();
+  if (json === null) {
+    process.stderr.write(USAGE);
+    return 2;
+  }
+  try {
+    // biome-ignore lint/style/noProcessEnv: a second node, without any key of the server, is a normal way to run this.
+    const { context, close } = await openContext(readSettings(process.env));
+    try {
+      const lines = await runChecks(context, (line) => {
+        if (!json) write(inWords(line));
+      });
+      const exitCode = exitCodeOf(lines);
+      if (json) write(JSON.stringify({ exitCode, invariants: lines }, null, 2));
+      else write(summary(lines));
+      return exitCode;
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    if (json) write(JSON.stringify({ exitCode: 2, error: error.message, invariants: [] }, null, 2));
+    else process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,135 @@
+import pg from "pg";
+import type { Query } from "#server/db/client.ts";
+import { type ChainView, type FoundChain, findChain } from "./chain-view.ts";
+import type { Context } from "./context.ts";
+import { type Settings, Unusable } from "./settings.ts";
+
+const CONNECT_MS = 10_000;
+/** Longest time one statement may take. */
+const STATEMENT_MS = 300_000;
+
+const messageOf = (error: unknown): string => {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join("; ");
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split("\n")[0] ?? "";
+};
+
+async function connect(databaseUrl: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    application_name: "florin invariants",
+  });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+  } catch (error) {
+    throw new Unusable(`The database does not answer: ${messageOf(error)}`);
+  }
+  return client;
+}
+
+type Signers = Map<string, string[]>;
+
+/** The chains that the database knows, each with the accounts whose keys are ours. */
+async function readSigners(query: Query): Promise<Signers> {
+  const [made] = await query<{ ok: boolean }>(
+    `select to_regclass('signer_nonce') is not null and to_regclass('outbox') is not null as ok`,
+  );
+  if (made?.ok !== true) throw new Unusable("The database holds no Florin: it was never migrated");
+  const rows = await query<{ chain: string; signers: string[] }>(
+    `select chain, array_remove(array_agg(distinct signer), null) as signers from (
+       select chain, signer from signer_nonce union all select chain, null from chain_cursor
+       union all select distinct chain, null from payment_option) known group by chain order by chain`,
+  );
+  return new Map(rows.map(({ chain, signers }) => [chain, signers]));
+}
+
+type Sought = { found: FoundChain[]; unseen: Context["unseen"] };
+
+async function findChains(settings: Settings, known: Signers): Promise<Sought> {
+  const found: FoundChain[] = [];
+  const unseen: Context["unseen"] = [];
+  for (const [chain, signers] of known) {
+    const node = settings.nodes.get(chain);
+    if (node === undefined) {
+      const id = chain.slice(chain.indexOf(":") + 1);
+      unseen.push({ chain, why: `no node: set FLORIN_RPC_${id}`, failed: false });
+      continue;
+    }
+    try {
+      found.push(await findChain(chain, node, signers));
+    } catch (error) {
+      unseen.push({ chain, why: messageOf(error), failed: true });
+    }
+  }
+  return { found, unseen };
+}
+
+/** Accounts that pool money: what offers in the intermediary flow name, what settlements are signed by, what arrivals reached. */
+const INTERMEDIARIES = `
+  select distinct o.recipient as account from payment_option o
+    join payment p on p.id = o.payment_id and p.flow = 'intermediary' where o.chain = $1
+  union select signer from chain_intent where chain = $1 and kind = 'settlement'
+  union select m.recipient from movement m
+    join signer_nonce s on s.chain = m.chain and s.signer = m.recipient where m.chain = $1`;
+
+/**
+ * The first block whose arrivals the database can know. Headers below the newest ones are dropped in time, so on an old chain
+ * this is the block of the oldest arrival or transaction.
+ */
+const FIRST_BLOCK = `select least(
+    (select min(number) + 1 from chain_block where chain = $1),
+    (select min(block_number) from movement where chain = $1),
+    (select min(mined_block) from chain_intent where chain = $1)) as number`;
+
+async function complete(query: Query, one: FoundChain): Promise<ChainView | null> {
+  const { chain, finalized } = one.cursorless;
+  const [cursor] = await query<{ finalized_number: string }>(
+    `select finalized_number from chain_cursor where chain = $1`,
+    [chain],
+  );
+  if (cursor === undefined) return null;
+  const [first] = await query<{ number: string | null }>(FIRST_BLOCK, [chain]);
+  const intermediaries = await query<{ account: string }>(INTERMEDIARIES, [chain]);
+  const signers = await query<{ signer: string }>(
+    `select signer from signer_nonce where chain = $1`,
+    [chain],
+  );
+  const read = BigInt(cursor.finalized_number);
+  return one.complete(read < finalized.number ? read : finalized.number, {
+    from: BigInt(first?.number ?? read),
+    intermediaries: intermediaries.map(({ account }) => account),
+    signers: signers.map(({ signer }) => signer),
+  });
+}
+
+/**
+ * Opens what the checks look at. Chains are looked at first and the database after them, in one snapshot: whatever was final on
+ * chain by then was stored before, so a service that goes on working meanwhile raises no alarm.
+ */
+export async function openContext(
+  settings: Settings,
+): Promise<{ context: Context; close(): Promise<void> }> {
+  const client = await connect(settings.databaseUrl);
+  const close = () => client.end();
+  const query: Query = async <Row>(text: string, values: unknown[] = []) =>
+    (await client.query(text, values)).rows as Row[];
+  try {
+    const { found, unseen } = await findChains(settings, await readSigners(query));
+    await query("begin transaction isolation level repeatable read, read only");
+    const chains: ChainView[] = [];
+    for (const one of found) {
+      const view = await complete(query, one);
+      if (view === null)
+        unseen.push({ chain: one.cursorless.chain, why: "it was never read", failed: false });
+      else chains.push(view);
+    }
+    const { decimals, batchS } = settings;
+    return { context: { query, chains, unseen, decimals, batchS }, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { type Registry, registrySchema } from "#server/platform/registry.ts";
+import { SHIPPED_REGISTRY } from "#server/platform/registry-shipped.ts";
+import { readSandbox, type Sandbox } from "../sandbox-file.ts";
+import type { Token } from "./chain-view.ts";
+
+/** A node of a chain and what is registered there. */
+export type Node = { urls: string[]; tokens: Token[]; maxLogRange: number };
+
+/** What a run looks at. No key and no other secret is needed. */
+export type Settings = {
+  databaseUrl: string;
+  nodes: Map<string, Node>;
+  /** Decimals of the registered tokens, by asset. */
+  decimals: Map<string, number>;
+  batchS: number;
+};
+
+/** Thrown when there is nothing to look at; the message is for people. */
+export class Unusable extends Error {}
+
+type Source = Record<string, string | undefined>;
+
+/** What `FLORIN_SETTLEMENT_BATCH_S` is when it is not set. */
+const BATCH_S = 3_600;
+const SANDBOX_LOG_RANGE = 1_000;
+
+const list = (value: string | undefined): string[] =>
+  (value ?? "")
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+const assetOf = (chain: string, address: string): string =>
+  `${chain}/erc20:${address.toLowerCase()}`;
+
+function readRegistry(file: string | undefined): Registry {
+  if (file === undefined || file === "") return SHIPPED_REGISTRY;
+  const parsed = registrySchema.safeParse(JSON.parse(readFileSync(file, "utf8")));
+  if (parsed.success) return parsed.data;
+  throw new Unusable(
+    `FLORIN_REGISTRY_FILE: ${parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`).join("; ")}`,
+  );
+}
+
+type Chains = Pick<Settings, "nodes" | "decimals">;
+
+/** The chains of the registry whose `FLORIN_RPC_<chain id>` is set. */
+function chainsOfEnvironment(source: Source): Chains {
+  const chains: Chains = { nodes: new Map(), decimals: new Map() };
+  for (const { caip2, tokens, maxLogRange } of readRegistry(source.FLORIN_REGISTRY_FILE).chains) {
+    const urls = list(source[`FLORIN_RPC_${caip2.slice("eip155:".length)}`]);
+    if (urls.length === 0) continue;
+    const registered = tokens.map(({ address, decimals }) => {
+      const asset = assetOf(caip2, address);
+      chains.decimals.set(asset, decimals);
+      return { asset, address: address.toLowerCase() };
+    });
+    chains.nodes.set(caip2, { urls, tokens: registered, maxLogRange });
+  }
+  return chains;
+}
+
+function chainsOfSandbox({ chains: found }: Sandbox): Chains {
+  const chains: Chains = { nodes: new Map(), decimals: new Map() };
+  for (const { caip2, rpcUrl, tokens } of found) {
+    const registered = tokens.flatMap(({ address, decimals }) => {
+      if (address == null) return [];
+      const asset = assetOf(caip2, address);
+      chains.decimals.set(asset, decimals);
+      return [{ asset, address: address.toLowerCase() }];
+    });
+    const node = { urls: [rpcUrl], tokens: registered, maxLogRange: SANDBOX_LOG_RANGE };
+    chains.nodes.set(caip2, node);
+  }
+  return chains;
+}
+
+/**
+ * The database and the nodes of the environment, as a server reads them; what is missing there comes from the running sandbox,
+ * whose nodes are used with its own database only.
+ */
+export function readSettings(source: Source): Settings {
+  const given = source.DATABASE_URL ?? "";
+  const batchS = Number(source.FLORIN_SETTLEMENT_BATCH_S ?? BATCH_S);
+  const ofEnvironment = given === "" ? null : chainsOfEnvironment(source);
+  if (ofEnvironment !== null && ofEnvironment.nodes.size > 0)
+    return { databaseUrl: given, batchS, ...ofEnvironment };
+  const file = readSandbox();
+  const sandbox = file.kind === "found" ? file.sandbox : null;
+  const databaseUrl = given === "" ? sandbox?.databaseUrl : given;
+  if (databaseUrl === undefined)
+    throw new Unusable(
+      file.kind === "found"
+        ? "The sandbox names no database; set DATABASE_URL"
+        : `${file.message}; or set DATABASE_URL and FLORIN_RPC_<chain id>`,
+    );
+  const own = sandbox !== null && sandbox.databaseUrl === databaseUrl;
+  const none: Chains = { nodes: new Map(), decimals: new Map() };
+  return { databaseUrl, batchS, ...(own ? chainsOfSandbox(sandbox) : none) };
+}

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "#server/sandbox/prepare.ts";
+import {
+  downWhileChainMoves,
+  frontRun,
+  laggingNode,
+  receiptsMissing,
+  reorgAfterSuccess,
+  reorgBeforeSuccess,
+} from "./faults-chain.ts";
+import {
+  databaseProcessKilled,
+  halfMigration,
+  notificationLost,
+  orphanedPostgres,
+  twoServers,
+} from "./faults-process.ts";
+import {
+  commitAnswerLost,
+  crashOnBlock,
+  crashWhileExpiring,
+  downPastExpiry,
+  expiryMeetsConfirm,
+  killedBeforeFetch,
+  oneChainDown,
+  screeningDown,
+  windowClosesDuringConfirm,
+} from "./faults-request.ts";
+import {
+  captureNotFinal,
+  destinationDenied,
+  intermediaryShort,
+  settlementMadeTwice,
+} from "./faults-settle.ts";
+import {
+  broadcastAnswerLost,
+  killedDuringReplacement,
+  nodeRefusesTransaction,
+  relayerWithoutGas,
+  reservedCallTurnsInvalid,
+  settlementAnswerLost,
+  twoWorkersSettle,
+  twoWorkersSubmit,
+} from "./faults-submit.ts";
+import { crashAt } from "./finish.ts";
+import type { Stage } from "./stage.ts";
+
+/** Makes one thing go wrong during a payment and checks how it ends. */
+export type Driver = (stage: Stage) => Promise<void>;
+
+const FAULTS: Record<string, Driver> = {
+  "broadcast-answer-lost": broadcastAnswerLost,
+  "capture-not-final": captureNotFinal,
+  "commit-answer-lost": commitAnswerLost,
+  "database-process-killed": databaseProcessKilled,
+  "destination-denied": destinationDenied,
+  "down-past-expiry": downPastExpiry,
+  "down-while-chain-moves": downWhileChainMoves,
+  "expiry-meets-confirm": expiryMeetsConfirm,
+  "front-run": frontRun,
+  "half-migration": halfMigration,
+  "intermediary-short": intermediaryShort,
+  "killed-before-fetch": killedBeforeFetch,
+  "killed-during-replacement": killedDuringReplacement,
+  "lagging-node": laggingNode,
+  "node-refuses-transaction": nodeRefusesTransaction,
+  "notification-lost": notificationLost,
+  "one-chain-down": oneChainDown,
+  "orphaned-postgres": orphanedPostgres,
+  "receipts-missing": receiptsMissing,
+  "relayer-without-gas": relayerWithoutGas,
+  "reorg-after-success": reorgAfterSuccess,
+  "reorg-before-success": reorgBeforeSuccess,
+  "reserved-call-turns-invalid": reservedCallTurnsInvalid,
+  "screening-down": screeningDown,
+  "settlement-answer-lost": settlementAnswerLost,
+  "settlement-made-twice": settlementMadeTwice,
+  "two-servers": twoServers,
+  "two-workers-settle": twoWorkersSettle,
+  "two-workers-submit": twoWorkersSubmit,
+  "window-closes-during-confirm": windowClosesDuringConfirm,
+};
+
+/** Fail points that a payment does not run into by itself. */
+const SPECIAL: Record<string, Driver> = {
+  "expire.before_change": crashWhileExpiring,
+  "watch.before_record": (stage) => crashOnBlock(stage, "watch.before_record"),
+  "watch.after_record": (stage) => crashOnBlock(stage, "watch.after_record"),
+};
+
+/** Kinds of transactions, where a fail point is named after the one under way. */
+const KINDS = ["capture", "settlement"];
+
+/** Every fail point that the code has. */
+export function failpointsInCode(): string[] {
+  const server = join(ROOT, "server");
+  const found = new Set<string>();
+  for (const file of readdirSync(server, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts") || file.endsWith(".test.ts") || file.startsWith("testing")) continue;
+    const text = readFileSync(join(server, file), "utf8");
+    for (const [, point = ""] of text.matchAll(/await failpoint\(["`]([^"`]+)["`]\)/g))
+      for (const kind of KINDS) found.add(point.replace(/\$\{[^}]+\}/, kind));
+  }
+  return [...found].toSorted();
+}
+
+/** The driver a row names, or null when there is none such. */
+export function driverOf(name: string): Driver | null {
+  const [kind, what = "", ...rest] = name.split(" ");
+  if (rest.length > 0) return null;
+  if (kind === "fault") return FAULTS[what] ?? null;
+  const [point = "", nth = "1"] = what.split("@");
+  if (kind !== "failpoint" || !/^[1-9]$/.test(nth) || !failpointsInCode().includes(point))
+    return null;
+  return SPECIAL[point] ?? ((stage) => crashAt(stage, point, Number(nth)));
+}
+
+/** Names of every driver that exists. */
+export const driverNames = (): string[] => [
+  ...Object.keys(FAULTS).map((name) => `fault ${name}`),
+  ...failpointsInCode().map((point) => `failpoint ${point}`),
+];

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { startPostgres } from "#server/sandbox/postgres.ts";
+import { becomes, beginPlay, recover, sent, waitsAt } from "./finish.ts";
+import type { Stage } from "./stage.ts";
+
+/** A held poll is answered this long after the change at the latest: one look a second, and room for a busy machine. */
+const ANSWERED_WITHIN_MS = 3_000;
+
+const listeners = async (stage: Stage): Promise<string | undefined> =>
+  (
+    await stage.rows<{ n: string }>(
+      `select count(*) as n from pg_stat_activity where application_name = 'florin-listen' and datname = current_database()`,
+    )
+  )[0]?.n;
+
+/** The connection that hears notifications is gone and does not come back while a status is held and changes. */
+export async function notificationLost(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const server = await stage.start();
+  await play.journey.create(server.baseUrl);
+  await play.journey.options(server.baseUrl);
+  await play.journey.sign();
+  stage.database.keepOut("florin-listen");
+  await stage.wait(
+    () => listeners(stage),
+    (n) => n === "0",
+    "nobody listens",
+  );
+  let answeredAt = 0;
+  const held = stage
+    .api(server.baseUrl)
+    .status(play.journey.id(), 20_000)
+    .finally(() => {
+      answeredAt = performance.now();
+    });
+  await stage.looked();
+  expect(answeredAt).toBe(0);
+  await play.journey.confirm(server.baseUrl);
+  const changedAt = performance.now();
+  expect((await held).body.status).toBe("processing");
+  expect(await listeners(stage)).toBe("0");
+  expect(answeredAt - changedAt).toBeLessThan(ANSWERED_WITHIN_MS);
+  stage.database.keepOut(null);
+  await play.expectOneOfEverything();
+}
+
+/** A process that starts PostgreSQL on a folder, says which process that is, and then only waits. */
+async function starterOn(dir: string): Promise<{ child: ChildProcess; pid: number }> {
+  const module = new URL("../../sandbox/postgres.ts", import.meta.url).href;
+  const script = `
+    import { startPostgres } from ${JSON.stringify(module)};
+    const { pid } = await startPostgres({ dir: ${JSON.stringify(dir)} });
+    process.stdout.write(pid + "\\n");
+    setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = (await once(child.stdout as NonNullable<typeof child.stdout>, "data")) as [Buffer];
+  return { child, pid: Number(line.toString()) };
+}
+
+/** PostgreSQL is killed during a payment; who starts it again is killed at once; the next start takes the orphan over. */
+export async function orphanedPostgres(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const dir = join(stage.test.world.dir, "postgres");
+  const server = await stage.start();
+  await play.journey.advance(server.baseUrl);
+  await sent(stage, play);
+  const running = await startPostgres({ dir });
+  process.kill(running.pid, "SIGKILL");
+  const { child, pid } = await starterOn(dir);
+  expect(pid).not.toBe(running.pid);
+  const exited = once(child, "exit");
+  child.kill("SIGKILL");
+  await exited;
+  const adopted = await startPostgres({ dir });
+  expect([adopted.pid, adopted.port]).toEqual([pid, running.port]);
+  stage.beforeStop(() => adopted.stop());
+  await server.kill();
+  await recover(stage, play);
+}
+
+/** A migration that began and did not end, and a guard that somebody dropped: neither database is served. */
+export async function halfMigration(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const first = await stage.start();
+  await play.journey.advance(first.baseUrl);
+  await sent(stage, play);
+  await first.kill();
+  const name = "20991231000000_half";
+  await stage.rows(
+    `insert into _prisma_migrations (id, checksum, migration_name, started_at, applied_steps_count)
+     values ('half', '', $1, now(), 0)`,
+    [name],
+  );
+  await expect(stage.start()).rejects.toThrow(
+    new RegExp(`The database is not usable:\\n +- migration ${name} was applied by half`),
+  );
+  await stage.rows(`delete from _prisma_migrations where id = 'half'`);
+  await stage.rows(`alter table payment disable trigger payment_guard`);
+  await expect(stage.start()).rejects.toThrow(/guard payment_guard is missing/);
+  await stage.rows(`alter table payment enable trigger payment_guard`);
+  await recover(stage, play);
+}
+
+/** How many sessions hold a lease, and how many leases are held; a lease never has two holders. */
+async function leases(stage: Stage): Promise<{ sessions: string; held: string } | undefined> {
+  const [row] = await stage.rows<{ sessions: string; held: string }>(
+    `select count(distinct (l.pid)) as sessions, count(*) as held from pg_locks l
+     join pg_stat_activity a on a.pid = l.pid and a.application_name = 'florin-lease'
+     where l.locktype = 'advisory' and l.granted and a.datname = current_database()`,
+  );
+  return row;
+}
+
+/** Two chains and the sweep for expired payments. */
+const LEASES = "3";
+
+export async function twoServers(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const first = await stage.start();
+  await stage.wait(
+    () => leases(stage),
+    (row) => row?.held === LEASES,
+    "the first server holds every lease",
+  );
+  const second = await stage.start();
+  await play.journey.create(second.baseUrl);
+  await play.journey.options(first.baseUrl);
+  await play.journey.confirm(second.baseUrl);
+  await sent(stage, play);
+  expect(await leases(stage)).toEqual({ sessions: LEASES, held: LEASES });
+  await first.kill();
+  await play.expectOneOfEverything();
+  expect(await leases(stage)).toEqual({ sessions: LEASES, held: LEASES });
+  const { body } = await stage.api(second.baseUrl).status(play.journey.id());
+  expect(body.status).toBe("succeeded");
+}
+
+/** One of PostgreSQL's processes is killed in the middle of a confirm's transaction; all others end with it. */
+export async function databaseProcessKilled(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const point = "confirm.before_commit";
+  const server = await stage.start({ armed: `${point}:delay=1000` });
+  await play.journey.create(server.baseUrl);
+  await play.journey.options(server.baseUrl);
+  const confirming = play.journey.confirm(server.baseUrl);
+  await waitsAt(stage, server, point);
+  const [busy] = await stage.rows<{ pid: number }>(
+    `select pid from pg_stat_activity where application_name = 'florin' and state = 'idle in transaction'
+     and datname = current_database()`,
+  );
+  if (busy === undefined) throw new Error("no transaction is open");
+  process.kill(busy.pid, "SIGKILL");
+  expect((await confirming).body.status).toBe("processing");
+  await becomes(stage, play, "processing");
+  await play.expectOneOfEverything();
+}
