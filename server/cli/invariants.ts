@@ -51,9 +51,11 @@ async function main(): Promise<number> {
       await close();
     }
   } catch (error) {
-    if (!(error instanceof Unusable)) throw error;
-    if (json) write(JSON.stringify({ exitCode: 2, error: error.message, invariants: [] }, null, 2));
-    else process.stderr.write(`${error.message}\n`);
+    // Whatever it was, it must not look like a violation.
+    const expected = error instanceof Unusable;
+    const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
+    if (json) write(JSON.stringify({ exitCode: 2, error: text, invariants: [] }, null, 2));
+    else process.stderr.write(`${text}\n`);
     return 2;
   }
 }

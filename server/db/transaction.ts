@@ -43,6 +43,11 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 async function once<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
+  // The pool listens on idle connections only: one that breaks between two statements would end the process.
+  const onError = (error: Error) => {
+    broken = error;
+  };
+  client.on("error", onError);
   try {
     const query: Query = async <Row>(text: string, values: unknown[] = []) =>
       (await client.query(text, values)).rows as Row[];
@@ -51,11 +56,10 @@ async function once<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promi
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch((cause: Error) => {
-      broken = cause;
-    });
+    await client.query("rollback").catch(onError);
     throw error;
   } finally {
+    client.off("error", onError);
     client.release(broken);
   }
 }

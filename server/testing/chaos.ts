@@ -75,6 +75,22 @@ export async function startChaos(world: TestWorld) {
   return { running, kill };
 }
 
+/** The allowance of a returning buyer, large enough for the whole run; waits until it is mined. */
+async function approveOnce(world: TestWorld, baseUrl: () => string): Promise<void> {
+  const api = actors(world, baseUrl);
+  const buyer = world.buyer("usdt");
+  const account = `eip155:31337:${buyer.address}`;
+  const created = await api.create({ value: "900000" });
+  const listed = await api.options(created.body.paymentId, [account]);
+  const [approve] = listed.body.options[0].actions as Action[];
+  if (approve?.data.method !== "eth_sendTransaction") throw new Error("no approval was asked for");
+  await api.execute(approve, buyer.key);
+  await insist(
+    () => api.options(created.body.paymentId, [account]),
+    ({ body }) => body.options[0].actions.length === 1,
+  );
+}
+
 /** One payment by a client that never gives up early; returns its id. */
 async function payOnce(world: TestWorld, baseUrl: () => string, index: number): Promise<string> {
   const api = actors(world, baseUrl);
@@ -116,6 +132,7 @@ export async function runChaos(
 ): Promise<{ ids: string[]; killed: string[] }> {
   const next = random(options.seed);
   const chaos = await startChaos(world);
+  await approveOnce(world, () => chaos.running.server.baseUrl);
   const ids: string[] = [];
   const killed: string[] = [];
   let index = 0;

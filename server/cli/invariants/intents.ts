@@ -1,4 +1,4 @@
-import { type Hex, keccak256, parseTransaction, toHex } from "viem";
+import { keccak256, parseTransaction, toHex } from "viem";
 import type { ChainView, Transfer } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
@@ -128,7 +128,11 @@ async function everythingIntended(context: Context, view: ChainView): Promise<Se
       .filter(({ kind }) => kind === "settlement" || kind === "refund")
       .flatMap((intent) => intent.hashes.map((hash) => [hash, intent] as const)),
   );
-  const outflows = await view.outflows();
+  const { intermediaries } = view.scope;
+  // What a relayer or spender moves into the pool is a top-up, which is booked as an arrival.
+  const outflows = (await view.outflows()).filter(
+    ({ from, to }) => intermediaries.includes(from) || !intermediaries.includes(to),
+  );
   const seen = new Set<string>();
   const problems = outflows.flatMap((out) => {
     const problem = outflowProblem(out, payouts.get(out.txHash));

@@ -96,7 +96,7 @@ const OVERDUE = [
         and not (s.state = 'pending' and exists (select 1 from settlement_hold h where h.asset in (s.asset, '*')))`,
     values: [awayOf(context), SETTLED_WITHIN_S, context.batchS],
   }),
-  (context: Context) => ({
+  () => ({
     text: `select format('%s succeeded at %s; capture %s is final and has no settlement', p.id, e.at, c.id)
       from payment p join capture c on c.payment_id = p.id and c.status = 'finalized'
       join payment_event e on e.payment_id = p.id and e.to_s = 'succeeded'

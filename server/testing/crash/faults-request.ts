@@ -14,7 +14,6 @@ import {
 import { advanceOrLose } from "./journey.ts";
 import { ended, lower, reached, type Stage } from "./stage.ts";
 
-const nowS = () => Math.floor(Date.now() / 1000);
 /** The shortest window the sandbox allows, and the second that the clock may tick meanwhile. */
 const SHORT_S = 6;
 
@@ -42,7 +41,7 @@ export async function commitAnswerLost(stage: Stage): Promise<void> {
 
 /** Nobody is there when the window closes. */
 export async function downPastExpiry(stage: Stage): Promise<void> {
-  const play = await beginPlay(stage, { expiresAt: nowS() + SHORT_S });
+  const play = await beginPlay(stage, { lifetimeS: SHORT_S });
   const first = await stage.start({ env: { FLORIN_WORKER: "off" } });
   await play.journey.create(first.baseUrl);
   await first.kill();
@@ -67,7 +66,7 @@ export async function downPastExpiry(stage: Stage): Promise<void> {
 
 /** The process dies while it closes a window. */
 export async function crashWhileExpiring(stage: Stage): Promise<void> {
-  const play = await beginPlay(stage, { expiresAt: nowS() + SHORT_S });
+  const play = await beginPlay(stage, { lifetimeS: SHORT_S });
   const armed = await stage.start({ armed: "expire.before_change:exit" });
   await play.journey.create(armed.baseUrl);
   await diedAt(stage, armed, "expire.before_change");
@@ -133,7 +132,7 @@ export async function killedBeforeFetch(stage: Stage): Promise<void> {
 
 /** The check of a signature takes longer than the window is open. Nothing else runs that could close it. */
 export async function windowClosesDuringConfirm(stage: Stage): Promise<void> {
-  const play = await beginPlay(stage, { expiresAt: nowS() + SHORT_S });
+  const play = await beginPlay(stage, { lifetimeS: SHORT_S });
   const { journey } = play;
   const first = await stage.start({
     armed: `confirm.checked:delay=${SHORT_S * 1000 + 500}`,
@@ -183,7 +182,7 @@ export async function screeningDown(stage: Stage): Promise<void> {
 
 /** A confirm came in time and commits when the window is over, while the sweep waits for its row. */
 export async function expiryMeetsConfirm(stage: Stage): Promise<void> {
-  const play = await beginPlay(stage, { expiresAt: nowS() + SHORT_S });
+  const play = await beginPlay(stage, { lifetimeS: SHORT_S });
   const armed = await stage.start({
     armed: `confirm.before_commit:delay=${SHORT_S * 1000 + 1000}`,
   });
@@ -205,9 +204,18 @@ export async function expiryMeetsConfirm(stage: Stage): Promise<void> {
 /** The connection to a fail point that must be there, and then everything as it should be. */
 export async function crashOnBlock(stage: Stage, point: string): Promise<void> {
   const play = await beginPlay(stage);
+  const head = BigInt(await stage.rpc<string>("eth_blockNumber"));
   // Blocks that are there already are read first, so that the next one is the payment's.
   const first = await stage.start();
-  await stage.looked();
+  await stage.wait(
+    () =>
+      stage.rows<{ scanned_number: string }>(
+        `select scanned_number from chain_cursor where chain = $1`,
+        [stage.caip2],
+      ),
+    ([row]) => BigInt(row?.scanned_number ?? -1) === head,
+    "every block is read",
+  );
   await first.kill();
   const armed = await stage.start({ armed: `${point}:exit` });
   expect(await advanceOrLose(play.journey, armed.baseUrl)).toBe(true);

@@ -14,7 +14,7 @@ export type Play = {
 /** Begins a payment of 12.50 USD, or of `value` cents, in the first chain's USDC. */
 export async function beginPlay(
   stage: Stage,
-  options: { value?: string; expiresAt?: number } = {},
+  options: { value?: string; lifetimeS?: number } = {},
 ): Promise<Play> {
   const journey = beginJourney(stage, options);
   const before = await balances(stage, "usdc", journey.buyer.address);

@@ -7,7 +7,8 @@ type Wanted = {
   value?: string;
   unit?: string;
   symbol?: "USDC" | "USDT";
-  expiresAt?: number;
+  /** How long the window is open, in seconds from the create. */
+  lifetimeS?: number;
 };
 
 type Option = {
@@ -56,13 +57,16 @@ export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
   let option: Option | null = null;
   let outputs: string[] | null = null;
   let confirmed = false;
+  let expiry: { expiresAt: number } | undefined;
   const journey: Journey = {
     id: () => id,
     key,
     buyer,
     option: () => option,
     async create(baseUrl) {
-      const expiry = wanted.expiresAt === undefined ? {} : { expiresAt: wanted.expiresAt };
+      // The same words in every try: the end of the window is set once.
+      if (wanted.lifetimeS !== undefined)
+        expiry ??= { expiresAt: Math.floor(Date.now() / 1000) + wanted.lifetimeS };
       const { body } = await answered(
         stage.api(baseUrl).create({ value, unit, ...expiry, headers: { "Idempotency-Key": key } }),
         201,

@@ -16,7 +16,7 @@ export function playRows(first: number, last: number): void {
     .flatMap(({ name, drivers, excuse }) =>
       excuse === null ? drivers.map((driver) => ({ name, driver })) : [],
     );
-  test.for(plays)("$name: $driver", async ({ driver }) => {
+  test.for(plays)("$name $driver", async ({ driver }) => {
     const play = driverOf(driver);
     if (play === null) throw new Error(`there is no driver ${driver}`);
     await play(stage);

@@ -110,6 +110,7 @@ export async function openStage(): Promise<Stage> {
     servers = [];
   };
   await call("evm_setIntervalMining", [0]);
+  await rpc(second.anvil.rpcUrl, "evm_setIntervalMining", [0]);
   const wait: Stage["wait"] = (ask, done, what) =>
     waitFor(ask, done, what, () => pause(LOOK_EVERY_MS));
   return {
