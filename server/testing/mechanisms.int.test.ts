@@ -80,6 +80,14 @@ async function optionFor(id: string, address: string, symbol: string) {
   return option as { id: string; actions: Action[] };
 }
 
+/** The one action of an account's USDC option, and its signature. */
+async function signed(id: string, buyer: { key: Hex; address: Hex }) {
+  const option = await optionFor(id, buyer.address, "USDC");
+  const [action] = option.actions;
+  if (action === undefined) throw new Error("no action");
+  return { option, action, signature: await api().execute(action, buyer.key) };
+}
+
 type Transfer = { from: Hex; to: Hex; value: string; validBefore: string; nonce: Hex };
 
 /** What anybody who sees the signature may send: the very call our relayer would make. */
@@ -137,10 +145,7 @@ test("a contract wallet pays with EIP-3009", async () => {
 test("an authorization that somebody else sent pays the payment, before and without any confirm", async () => {
   const buyer = await newBuyer();
   const id = await created();
-  const option = await optionFor(id, buyer.address, "USDC");
-  const [action] = option.actions;
-  if (action === undefined) throw new Error("no action");
-  const signature = await api().execute(action, buyer.key);
+  const { option, action, signature } = await signed(id, buyer);
   const observer = await newBuyer({});
   const hash = await send(observer.key, chain().usdc, selfBroadcast(action, signature));
   const done = await final(id);
@@ -155,10 +160,7 @@ test("an authorization that somebody else sent pays the payment, before and with
 test("an authorization that is front-run while ours is on its way is credited once", async () => {
   const buyer = await newBuyer();
   const id = await created();
-  const option = await optionFor(id, buyer.address, "USDC");
-  const [action] = option.actions;
-  if (action === undefined) throw new Error("no action");
-  const signature = await api().execute(action, buyer.key);
+  const { option, action, signature } = await signed(id, buyer);
   const observer = await newBuyer({});
   await rpc(chain().url, "evm_setIntervalMining", [0]);
   try {
@@ -194,10 +196,7 @@ test("an authorization that is front-run while ours is on its way is credited on
 test("an authorization that the buyer cancels on chain fails the payment once that is final", async () => {
   const buyer = await newBuyer();
   const id = await created();
-  const option = await optionFor(id, buyer.address, "USDC");
-  const [action] = option.actions;
-  if (action === undefined) throw new Error("no action");
-  const signature = await api().execute(action, buyer.key);
+  const { option, action, signature } = await signed(id, buyer);
   const data = JSON.parse(String(action.data.params[1]));
   const cancel = await privateKeyToAccount(buyer.key).signTypedData({
     domain: data.domain,
@@ -232,10 +231,7 @@ test("an authorization that the buyer cancels on chain fails the payment once th
 test("a transaction under a raised base fee is replaced and mined", async () => {
   const buyer = await newBuyer();
   const id = await created();
-  const option = await optionFor(id, buyer.address, "USDC");
-  const [action] = option.actions;
-  if (action === undefined) throw new Error("no action");
-  const signature = await api().execute(action, buyer.key);
+  const { option, signature } = await signed(id, buyer);
   await rpc(chain().url, "evm_setIntervalMining", [0]);
   await api().confirm(id, option.id, [signature]);
   await until(
@@ -316,10 +312,7 @@ test.for([
 test("an authorization sent after expiry is a late exception", async () => {
   const buyer = await newBuyer();
   const id = await created({ expiresAt: Math.floor(Date.now() / 1000) + 6 });
-  const option = await optionFor(id, buyer.address, "USDC");
-  const [action] = option.actions;
-  if (action === undefined) throw new Error("no action");
-  const signature = await api().execute(action, buyer.key);
+  const { action, signature } = await signed(id, buyer);
   expect((await final(id)).body.status).toBe("expired");
   const hash = await send(buyer.key, chain().usdc, selfBroadcast(action, signature));
   const found = await until(
