@@ -74,7 +74,13 @@ export class EnvError extends Error {
 }
 
 const issuesOf = (error: z.ZodError, prefix = ""): string[] =>
-  error.issues.map((issue) => `${prefix}${issue.path.join(".")}: ${issue.message}`);
+  error.issues.map((issue) =>
+    issue.code === "invalid_type" &&
+    issue.input === undefined &&
+    issue.message.includes("undefined")
+      ? `${prefix}${issue.path.join(".")}: is missing`
+      : `${prefix}${issue.path.join(".")}: ${issue.message}`,
+  );
 
 function readRegistry(file: string | undefined, problems: string[]): Registry {
   if (file === undefined) return SHIPPED_REGISTRY;
@@ -117,26 +123,28 @@ function readChain(
   };
 }
 
-/** The mode decides which environment of chains may be on, and that no key serves two roles. */
-function crossChecks(env: Env, problems: string[]): void {
-  const wanted = env.FLORIN_MODE === "live" ? "live" : "test";
-  if (env.chains.length === 0)
+/** The mode decides which environment of chains may be on, and no key serves two roles. */
+function crossChecks(
+  present: Record<string, string | undefined>,
+  chains: ChainConfig[],
+  problems: string[],
+): void {
+  const mode = present.FLORIN_MODE ?? "live";
+  const wanted = mode === "live" ? "live" : "test";
+  if (chains.length === 0)
     problems.push("FLORIN_RPC_<chain id>: no chain of the registry is configured");
-  for (const { entry } of env.chains)
+  for (const { entry, relayerKeys, permit2SpenderKey } of chains) {
     if (entry.environment !== wanted)
-      problems.push(
-        `${entry.caip2}: a ${entry.environment} chain cannot run in ${env.FLORIN_MODE} mode`,
-      );
-  for (const { entry, relayerKeys, permit2SpenderKey } of env.chains) {
-    const keys = [...relayerKeys, permit2SpenderKey ?? "", env.FLORIN_INTERMEDIARY_KEY_EVM]
-      .filter((key) => key !== "")
+      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in ${mode} mode`);
+    const keys = [...relayerKeys, permit2SpenderKey, present.FLORIN_INTERMEDIARY_KEY_EVM]
+      .filter((key) => key != null)
       .map((key) => key.toLowerCase());
     if (new Set(keys).size !== keys.length)
       problems.push(
         `${entry.caip2}: relayer, Permit2 spender and intermediary need different keys`,
       );
   }
-  if (env.FLORIN_MODE === "live" && env.FAILPOINT !== undefined)
+  if (mode === "live" && present.FAILPOINT !== undefined)
     problems.push("FAILPOINT: refused in live mode");
 }
 
@@ -150,15 +158,13 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   const chains = registry.chains
     .map((entry) => readChain(entry, present, problems))
     .filter((chain) => chain !== null);
-  if (!parsed.success) throw new EnvError(problems);
+  crossChecks(present, chains, problems);
+  if (!parsed.success || problems.length > 0) throw new EnvError(problems);
   const { FLORIN_BASE_URL, FLORIN_CHECKOUT_URL, FLORIN_PAY_HOST, ...rest } = parsed.data;
   const baseUrl = (FLORIN_BASE_URL ?? `http://${rest.HOST}:${rest.PORT}`).replace(/\/+$/, "");
   const checkoutUrl = (FLORIN_CHECKOUT_URL ?? baseUrl).replace(/\/+$/, "");
   const payHost = FLORIN_PAY_HOST ?? new URL(checkoutUrl).host;
-  const env: Env = { ...rest, baseUrl, checkoutUrl, payHost, registry, chains };
-  crossChecks(env, problems);
-  if (problems.length > 0) throw new EnvError(problems);
-  return env;
+  return { ...rest, baseUrl, checkoutUrl, payHost, registry, chains };
 }
 
 let cached: Env | undefined;
