@@ -204,3 +204,20 @@ test("nonces are reserved without gaps and once per intent", async () => {
     [...Array(20).keys()].map((n) => BigInt(7 + n)),
   );
 });
+
+// Guarantee: an answer can be asked for again for seven days, and is not kept for ever.
+test("stored answers are forgotten after seven days and not before", async () => {
+  for (const [key, days] of [
+    ["new", 6],
+    ["old", 8],
+  ] as const)
+    await db.query(
+      `insert into idempotency_key (scope, key, fingerprint, status_code, body, created_at)
+       values ('s', $1, sha256('x'), 201, '{}', now() - make_interval(days => $2))`,
+      [key, days],
+    );
+  expect(await store().forgetAnswers(7)).toBe(1);
+  expect(await db.query(`select key from idempotency_key where scope = 's'`)).toEqual([
+    { key: "new" },
+  ]);
+});

@@ -78,6 +78,7 @@ export const paymentReads = (
   | "liveAttempt"
   | "storedAnswer"
   | "storeAnswer"
+  | "forgetAnswers"
 > => ({
   async payment(id) {
     const { rows } = await db.pool.query<PaymentRow>({
@@ -138,6 +139,13 @@ export const paymentReads = (
         ? null
         : { status: row.status_code, body: row.body };
     return { fingerprint: new Uint8Array(row.fingerprint), answer };
+  },
+  async forgetAnswers(days) {
+    const rows = await db.query(
+      `delete from idempotency_key where created_at < clock_timestamp() - make_interval(days => $1) returning 1`,
+      [days],
+    );
+    return rows.length;
   },
   async storeAnswer(claim, answer) {
     await inTransaction(db.pool, (query) =>

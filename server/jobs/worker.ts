@@ -9,6 +9,9 @@ import type { Queue } from "./queue.ts";
 import { createChainRunner } from "./run-chain.ts";
 
 const EXPIRE_EVERY_MS = 500;
+/** How long the answer to an idempotent call can be asked for again, and how often older ones are dropped. */
+const ANSWERS_KEPT_DAYS = 7;
+const FORGET_EVERY_MS = 3_600_000;
 /** Pause after a failed turn or while another worker holds the lease. */
 const IDLE_MS = 1_000;
 /** How long a lease is trusted before it is asked for again. */
@@ -64,6 +67,11 @@ export async function startWorker(
   for (const [name, chain] of services.chains)
     add(`chain:${name}`, createChainRunner(services, chain), chain.facts.pollMs);
   add("expire", async () => void (await expirePayments(services)), EXPIRE_EVERY_MS);
+  add(
+    "forget",
+    async () => void (await services.store.forgetAnswers(ANSWERS_KEPT_DAYS)),
+    FORGET_EVERY_MS,
+  );
   await queue.boss.work<{ paymentId: string }>(
     SUBMIT_CAPTURE,
     { localConcurrency: SUBMIT_CONCURRENCY, batchSize: 1, pollingIntervalSeconds: 1 },

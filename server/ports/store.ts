@@ -297,6 +297,8 @@ export type Store = {
   ): Promise<{ fingerprint: Uint8Array; answer: StoredAnswer | null } | null>;
   /** Stores a refusal's answer under the claim unless one is there. */
   storeAnswer(claim: IdempotencyClaim, answer: StoredAnswer): Promise<void>;
+  /** Deletes stored answers older than `days`; returns how many. */
+  forgetAnswers(days: number): Promise<number>;
   payment(id: string): Promise<Payment | null>;
   paymentMoney(id: string): Promise<PaymentMoney>;
   option(id: string): Promise<PaymentOption | null>;
