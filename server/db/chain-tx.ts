@@ -5,6 +5,34 @@ import { type IntentRow, toIntent } from "./rows.ts";
 /** How many headers are kept below the head to find a common ancestor; deeper reorganisations stop the scan. */
 const KEPT_BLOCKS = 2048;
 
+async function recordArrivals(
+  query: Query,
+  chain: string,
+  block: Parameters<Tx["recordBlock"]>[1],
+  transfers: Parameters<Tx["recordBlock"]>[2],
+): Promise<void> {
+  for (const t of transfers)
+    await query(
+      `insert into movement (chain, block_number, block_hash, block_time, tx_hash, log_index, asset, payer,
+         recipient, amount_minor, auth_nonce) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       on conflict (chain, block_hash, tx_hash, log_index) do update
+         set state = case when movement.state = 'orphaned' then 'seen' else movement.state end`,
+      [
+        chain,
+        block.number,
+        block.hash,
+        block.time,
+        t.txHash,
+        t.logIndex,
+        t.asset,
+        t.payer,
+        t.recipient,
+        t.amount.toString(),
+        t.authNonce,
+      ],
+    );
+}
+
 async function recordBlock(
   query: Query,
   chain: string,
@@ -28,26 +56,7 @@ async function recordBlock(
       chain,
       block.number - BigInt(KEPT_BLOCKS),
     ]);
-  for (const t of transfers)
-    await query(
-      `insert into movement (chain, block_number, block_hash, block_time, tx_hash, log_index, asset, payer,
-         recipient, amount_minor, auth_nonce) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-       on conflict (chain, block_hash, tx_hash, log_index) do update
-         set state = case when movement.state = 'orphaned' then 'seen' else movement.state end`,
-      [
-        chain,
-        block.number,
-        block.hash,
-        block.time,
-        t.txHash,
-        t.logIndex,
-        t.asset,
-        t.payer,
-        t.recipient,
-        t.amount.toString(),
-        t.authNonce,
-      ],
-    );
+  await recordArrivals(query, chain, block, transfers);
 }
 
 /** The part of a transaction that concerns intents, stored transactions and the scan cursor. */
@@ -60,6 +69,7 @@ export const chainTx = (
   | "insertTx"
   | "setIntent"
   | "recordBlock"
+  | "recordArrivals"
   | "setHeads"
   | "rewind"
   | "initCursor"
@@ -117,6 +127,7 @@ export const chainTx = (
     );
   },
   recordBlock: (chain, block, transfers) => recordBlock(query, chain, block, transfers),
+  recordArrivals: (chain, block, transfers) => recordArrivals(query, chain, block, transfers),
   async setHeads(chain, { latest, safe, finalized, finalizedTime }) {
     await query(
       `update chain_cursor set latest_number = $2, safe_number = $3, finalized_number = greatest(finalized_number, $4),

@@ -38,6 +38,7 @@ export const sweeps = (
   | "newestOfferTo"
   | "hasArrival"
   | "hasTransferOf"
+  | "hasMovement"
   | "capturesToFinalize"
   | "orphanedCaptures"
   | "watchedRecipients"
@@ -129,8 +130,18 @@ export const sweeps = (
     const rows = await db.query(
       `select 1 from movement m where m.state in ('seen', 'credited') and (m.payment_id = $1 or exists (
          select 1 from chain_tx t join chain_intent i on i.id = t.intent_id
-         where i.payment_id = $1 and i.kind = 'capture' and t.chain = m.chain and t.hash = m.tx_hash)) limit 1`,
+         where i.payment_id = $1 and i.kind = 'capture' and t.chain = m.chain and t.hash = m.tx_hash))
+       union all select 1 from chain_intent i join chain_tx t on t.chain = i.chain and t.hash = i.mined_hash and t.role = 'main'
+       where i.payment_id = $1 and i.kind = 'capture' and i.state in ('mined', 'final') and not exists (
+         select 1 from movement m where m.chain = i.chain and m.tx_hash = i.mined_hash and m.state <> 'orphaned') limit 1`,
       [paymentId],
+    );
+    return rows.length > 0;
+  },
+  async hasMovement(chain, txHash) {
+    const rows = await db.query(
+      `select 1 from movement where chain = $1 and tx_hash = $2 and state <> 'orphaned' limit 1`,
+      [chain, txHash],
     );
     return rows.length > 0;
   },
@@ -152,8 +163,12 @@ export const sweeps = (
   },
   async watchedRecipients(chain) {
     const rows = await db.query<{ recipient: string }>(
+      // By the time of the blocks, not of the day: a process that was down for long still reads what was mined meanwhile.
       `select distinct recipient from payment_option
-       where chain = $1 and auth_deadline > clock_timestamp() - ${WATCH_AFTER_DEADLINE}`,
+       where chain = $1 and auth_deadline > least(clock_timestamp(), (
+         select to_timestamp(b.time) from chain_cursor c
+         join chain_block b on b.chain = c.chain and b.number = c.scanned_number where c.chain = $1
+       )) - ${WATCH_AFTER_DEADLINE}`,
       [chain],
     );
     return rows.map(({ recipient }) => recipient);

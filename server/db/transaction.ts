@@ -26,7 +26,7 @@ export function isTransient(error: unknown): boolean {
   if (code !== undefined) return RETRYABLE.has(code) || code.startsWith("E");
   return (
     error instanceof Error &&
-    /Connection terminated|connection timeout|timeout exceeded when trying to connect/i.test(
+    /Connection terminated|not queryable|connection timeout|timeout exceeded when trying to connect/i.test(
       error.message,
     )
   );

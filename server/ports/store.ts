@@ -261,6 +261,8 @@ export type Tx = {
   hold(asset: string, reason: string): Promise<void>;
   /** Records one scanned block, its arrivals and the new cursor. */
   recordBlock(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
+  /** Records arrivals of a block that counts as read already; what is known stays as it is. */
+  recordArrivals(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
   setHeads(
     chain: string,
     heads: { latest: bigint; safe: bigint; finalized: bigint; finalizedTime: bigint },
@@ -326,6 +328,8 @@ export type Store = {
   hasArrival(chain: string, payer: string, nonce: string): Promise<boolean>;
   /** Whether a transfer in a block that still counts was attributed to this payment. */
   hasTransferOf(paymentId: string): Promise<boolean>;
+  /** Whether an arrival of this transaction is known and was not taken back by a reorganisation. */
+  hasMovement(chain: string, txHash: string): Promise<boolean>;
   /** Captures not yet finalized whose block is at or below `finalized`. */
   capturesToFinalize(chain: string, finalized: bigint, limit: number): Promise<Capture[]>;
   /** Captures on this chain whose movement was orphaned. */

@@ -1,14 +1,24 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { privateKeyToAccount } from "viem/accounts";
-import { startPostgres } from "#server/sandbox/postgres.ts";
-import { type Action, type Answer, actors } from "./api.ts";
-import type { TestServer, TestWorld } from "./world.ts";
+import { type Answer, actors, call, until } from "./api.ts";
+import { type Parts, VICTIMS } from "./chaos-parts.ts";
+import {
+  type Ask,
+  choosePurchase,
+  confirmPurchase,
+  createPurchase,
+  headersOf,
+  inLanes,
+  type Purchase,
+} from "./crowd.ts";
+import type { TestWorld } from "./world.ts";
 
-const VICTIMS = ["server", "worker", "postgres"] as const;
-/** Clients at work at a time, and the longest one call is tried again. */
-const LANES = 5;
-const GIVE_UP_MS = 60_000;
+/** How long a client goes on repeating one call. */
+const PATIENCE_MS = 60_000;
+/** Between two tries of one call. */
+const TRY_AGAIN_MS = 100;
+/** How far a merchant's and a buyer's calls bring a purchase: created, chosen, confirmed, succeeded, settled. */
+const STEPS = 5;
+/** A kill comes up to this long after the step that brings it on. */
+const MOST_DELAY_MS = 600;
 
 /** Numbers from 0 to 1 that the seed alone decides. */
 function random(seed: number): () => number {
@@ -21,135 +31,128 @@ function random(seed: number): () => number {
   };
 }
 
+/** The seed of this run: FLORIN_TEST_SEED, or a new one. */
+export const seedOfRun = (): number =>
+  Number(process.env.FLORIN_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What a careful client does: the same call again after a lost connection or a 5xx, until there is an answer. */
-async function insist(
-  ask: () => Promise<Answer>,
-  enough: (answer: Answer) => boolean,
-): Promise<Answer> {
-  const end = Date.now() + GIVE_UP_MS;
-  for (;;) {
-    const answer = await ask().catch((error: Error) => error);
-    if (!(answer instanceof Error) && answer.status < 500 && enough(answer)) return answer;
-    if (Date.now() > end)
-      throw new Error(
-        `no answer: ${answer instanceof Error ? answer : `${answer.status} ${answer.text}`}`,
-      );
-    await pause(100);
-  }
-}
+const lostConnection = (error: unknown): boolean =>
+  error instanceof TypeError && /fetch failed|terminated/.test(error.message);
 
-/** A world whose server, worker and database are separate processes that are killed and brought back. */
-export async function startChaos(world: TestWorld) {
-  const start = (entry: "main" | "worker") =>
-    world.startServer({ entry, env: { FLORIN_WORKER: "off", LOG_LEVEL: "warn" } });
-  const running: { server: TestServer; worker: TestServer } = {
-    server: await start("main"),
-    worker: await start("worker"),
-  };
-  const postgresDir = join(world.world.dir, "postgres");
-  const killPostgres = async () => {
-    const pid = Number(
-      readFileSync(join(postgresDir, "data", "postmaster.pid"), "utf8").split("\n")[0],
-    );
-    process.kill(pid, "SIGKILL");
-    await startPostgres({ dir: postgresDir });
-  };
-  const restart = async (entry: "main" | "worker") => {
-    // A start that meets the database while it is down refuses, as it should: a supervisor tries again.
-    for (let tries = 0; ; tries++) {
+/** What clients saw: lost connections, and answers that said to try again, by status. */
+export type Troubles = Map<string, number>;
+
+/** A client that repeats a call, always with the same words, until it is answered with less than 500. */
+function insist(troubles: Troubles): Ask {
+  const seen = (what: string) => troubles.set(what, (troubles.get(what) ?? 0) + 1);
+  return async (call) => {
+    const end = Date.now() + PATIENCE_MS;
+    for (;;) {
+      let answer: Answer | null = null;
       try {
-        return await start(entry);
+        answer = await call();
       } catch (error) {
-        if (tries === 20) throw error;
-        await pause(200);
+        if (!lostConnection(error)) throw error;
       }
+      if (answer !== null && answer.status < 500) return answer;
+      seen(answer === null ? "connection lost" : `${answer.status} ${answer.body.code}`);
+      if (Date.now() > end)
+        throw new Error(`no answer in time: ${answer?.text ?? "no connection"}`);
+      await pause(TRY_AGAIN_MS);
     }
   };
-  const kill = async (victim: (typeof VICTIMS)[number]) => {
-    if (victim === "postgres") return killPostgres();
-    await running[victim].kill();
-    running[victim] = await restart(victim === "server" ? "main" : "worker");
-  };
-  return { running, kill };
 }
 
-/** The allowance of a returning buyer, large enough for the whole run; waits until it is mined. */
-async function approveOnce(world: TestWorld, baseUrl: () => string): Promise<void> {
-  const api = actors(world, baseUrl);
-  const buyer = world.buyer("usdt");
-  const account = `eip155:31337:${buyer.address}`;
-  const created = await api.create({ value: "900000" });
-  const listed = await api.options(created.body.paymentId, [account]);
-  const [approve] = listed.body.options[0].actions as Action[];
-  if (approve?.data.method !== "eth_sendTransaction") throw new Error("no approval was asked for");
-  await api.execute(approve, buyer.key);
-  await insist(
-    () => api.options(created.body.paymentId, [account]),
-    ({ body }) => body.options[0].actions.length === 1,
-  );
+/** A kill that happened: what had been done of all steps, and who was hit. */
+export type Kill = { victim: string; steps: number; afterMs: number };
+
+/** Decides from the seed alone after which steps, and how long after them, something is killed. */
+function planKills(seed: number, kills: number, steps: number): Omit<Kill, "victim">[] {
+  const next = random(seed);
+  const share = steps / (kills + 1);
+  return Array.from({ length: kills }, (_, n) => ({
+    steps: Math.max(1, Math.round(share * (n + 0.25 + next()))),
+    afterMs: Math.round(next() * MOST_DELAY_MS),
+  }));
 }
 
-/** One payment by a client that never gives up early; returns its id. */
-async function payOnce(world: TestWorld, baseUrl: () => string, index: number): Promise<string> {
-  const api = actors(world, baseUrl);
-  const symbol = index % 2 === 0 ? "USDC" : "USDT";
-  const flow = index % 4 < 2 ? "intermediary" : "direct";
-  const buyer = world.buyer(symbol === "USDC" ? "usdc" : "usdt");
-  const headers = { "Idempotency-Key": `chaos-${index}` };
-  const created = await insist(
-    () => api.create({ flow, headers, value: String(1_000 + index) }),
-    ({ status }) => status === 201,
-  );
-  const id = created.body.paymentId as string;
-  const account = `eip155:31337:${privateKeyToAccount(buyer.key).address}`;
-  const listed = await insist(
-    () => api.options(id, [account]),
-    ({ body }) => body.options?.length > 0,
-  );
-  const [option] = listed.body.options as { id: string; actions: Action[] }[];
-  if (option === undefined) throw new Error("no option");
-  const outputs: string[] = [];
-  for (const action of option.actions) outputs.push(await api.execute(action, buyer.key));
-  await insist(
-    () => api.confirm(id, option.id, outputs),
-    ({ status }) => {
-      if (status !== 200) throw new Error(`a confirm was refused with ${status}`);
-      return true;
+/** Kills as planned while `step` is called. */
+function startKiller(parts: Parts, plan: Omit<Kill, "victim">[]) {
+  const done: Kill[] = [];
+  const under: Promise<void>[] = [];
+  const waiting = [...plan];
+  let steps = 0;
+  // One after the other: a delay that runs when the next step is due is waited for.
+  let last: Promise<void> = Promise.resolve();
+  return {
+    step() {
+      steps++;
+      for (
+        let first = waiting[0];
+        first !== undefined && first.steps <= steps;
+        first = waiting[0]
+      ) {
+        const kill: Kill = { ...first, victim: VICTIMS[(plan.length - waiting.length) % 3] ?? "" };
+        waiting.shift();
+        last = last.then(async () => {
+          await pause(kill.afterMs);
+          await parts.kill(VICTIMS.find((victim) => victim === kill.victim) ?? "server");
+          done.push(kill);
+        });
+        under.push(last);
+      }
     },
-  );
-  return id;
+    /** Resolves to the kills once all that came due are done. */
+    async over() {
+      await Promise.all(under);
+      return done;
+    },
+  };
 }
 
 /**
- * Keeps buyers paying while parts are killed in turn at random moments, at least `payments` of them and until all `kills` are done.
- * Returns the payments' ids and what was killed when.
+ * Lets clients make every purchase and wait for its end, `atOnce` at a time, while parts are killed in turn at moments that `seed`
+ * decides. Clients do what careful ones do: the same call again after a lost connection or a 5xx.
  */
-export async function runChaos(
+export async function shopUnderKills(
   world: TestWorld,
-  options: { payments: number; kills: number; seed: number },
-): Promise<{ ids: string[]; killed: string[] }> {
-  const next = random(options.seed);
-  const chaos = await startChaos(world);
-  await approveOnce(world, () => chaos.running.server.baseUrl);
-  const ids: string[] = [];
-  const killed: string[] = [];
-  let index = 0;
-  let over = false;
-  const lane = async () => {
-    while (index < options.payments || !over)
-      ids.push(await payOnce(world, () => chaos.running.server.baseUrl, index++));
+  parts: Parts,
+  options: { purchases: Purchase[]; kills: number; seed: number; atOnce: number },
+): Promise<{ kills: Kill[]; troubles: Troubles }> {
+  const { purchases, seed, atOnce } = options;
+  const api = actors(world, parts.baseUrl);
+  const troubles: Troubles = new Map();
+  const ask = insist(troubles);
+  const killer = startKiller(parts, planKills(seed, options.kills, purchases.length * STEPS));
+  const buy = async (purchase: Purchase) => {
+    await createPurchase(api, purchase, ask);
+    killer.step();
+    await choosePurchase(world, api, purchase, ask);
+    killer.step();
+    await confirmPurchase(api, purchase, ask);
+    killer.step();
+    const { id, shop } = purchase;
+    const { body } = await until(
+      () => ask(() => api.status(id, 2_000)),
+      (answer) => answer.status !== 200 || answer.body.isFinal,
+      PATIENCE_MS,
+    );
+    if (body.status !== "succeeded") throw new Error(`${purchase.key}: ${JSON.stringify(body)}`);
+    // A wallet that is not sure it was heard confirms again; nothing may come of it.
+    await confirmPurchase(api, purchase, ask);
+    killer.step();
+    if (shop.flow === "intermediary")
+      await until(
+        () =>
+          ask(() =>
+            call(parts.baseUrl(), "GET", `/v1/payments/${id}`, { headers: headersOf(shop) }),
+          ),
+        (answer) => answer.status !== 200 || answer.body.settlement?.successful != null,
+        PATIENCE_MS,
+      );
+    killer.step();
   };
-  const killer = async () => {
-    for (let n = 0; n < options.kills; n++) {
-      await pause(300 + next() * 1_500);
-      const victim = VICTIMS[n % VICTIMS.length] ?? "server";
-      killed.push(`${victim} with ${ids.length} confirmed of ${index} begun`);
-      await chaos.kill(victim);
-    }
-    over = true;
-  };
-  await Promise.all([killer(), ...Array.from({ length: LANES }, lane)]);
-  return { ids, killed };
+  await inLanes(purchases, atOnce, buy);
+  return { kills: await killer.over(), troubles };
 }

@@ -4,6 +4,7 @@ import {
   choosePurchase,
   confirmPurchase,
   createPurchase,
+  headersOf,
   inLanes,
   inviteShoppers,
   openShops,
@@ -124,8 +125,7 @@ test("two options of one payment at once", async () => {
 test("twenty creates with one key at once", async () => {
   const [purchase, other] = plan("key", 2, shoppers);
   if (purchase === undefined || other === undefined) throw new Error("no purchase");
-  const { shop, key } = purchase;
-  const headers = { "Api-Key": shop.apiKey, "Merchant-Id": shop.id, "Idempotency-Key": key };
+  const headers = { ...headersOf(purchase.shop), "Idempotency-Key": purchase.key };
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => api().create({ value: `${purchase.cents}`, headers })),
   );

@@ -154,10 +154,13 @@ function expectStatus(answer: Answer, status: number, purchase: Purchase): void 
     throw new Error(`${purchase.key}: ${answer.status} instead of ${status}: ${answer.text}`);
 }
 
+/** A merchant's credentials, as it sends them. */
+export const headersOf = ({ apiKey, id }: Shop) => ({ "Api-Key": apiKey, "Merchant-Id": id });
+
 /** The merchant's part: creates the payment under its key. */
 export async function createPurchase(api: Api, purchase: Purchase, ask = once): Promise<void> {
   const { shop, cents, key } = purchase;
-  const headers = { "Api-Key": shop.apiKey, "Merchant-Id": shop.id, "Idempotency-Key": key };
+  const headers = { ...headersOf(shop), "Idempotency-Key": key };
   const answer = await ask(() => api.create({ value: `${cents}`, headers }));
   expectStatus(answer, 201, purchase);
   purchase.id = answer.body.paymentId;

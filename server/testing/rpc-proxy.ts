@@ -120,21 +120,39 @@ export const noReceipts: Fault = only(["eth_getTransactionReceipt", "eth_getBloc
   result: null,
 });
 
-/** The node answers as if no block held any log. */
+/** The node knows its blocks and says that they hold no log. */
 export const noLogs: Fault = only(["eth_getLogs"], { kind: "answer", result: [] });
 
 const TAGS: Record<string, bigint> = { latest: 0n, pending: 0n, safe: 1n, finalized: 2n };
 const hex = (value: bigint) => `0x${(value < 0n ? 0n : value).toString(16)}`;
 
-/** A node that fell behind: everything it says is true as of block `at`, and it knows no later block, log or receipt. */
-export function lagging(at: bigint): Fault {
-  const rewind = (param: unknown) =>
-    typeof param === "string" && TAGS[param] !== undefined ? hex(at - TAGS[param]) : param;
-  const known = (result: unknown) => {
+/** No later block than `at`. */
+const upTo =
+  (at: bigint) =>
+  (result: unknown): unknown => {
     const { number, blockNumber } = (result ?? {}) as { number?: string; blockNumber?: string };
     const height = number ?? blockNumber;
     return height !== undefined && BigInt(height) > at ? null : result;
   };
+
+/** Blocks by hash, and logs, come from a node that fell behind at block `at` and knows of no error for what it does not have. */
+export const withoutLogsAfter =
+  (at: bigint): Fault =>
+  ({ method }) => {
+    if (method === "eth_getBlockByHash") return { kind: "change", result: upTo(at) };
+    if (method === "eth_getLogs")
+      return {
+        kind: "change",
+        result: (logs) => (logs as unknown[]).filter((log) => upTo(at)(log) !== null),
+      };
+    return undefined;
+  };
+
+/** A node that fell behind: everything it says is true as of block `at`, and it knows no later block, log or receipt. */
+export function lagging(at: bigint): Fault {
+  const rewind = (param: unknown) =>
+    typeof param === "string" && TAGS[param] !== undefined ? hex(at - TAGS[param]) : param;
+  const known = upTo(at);
   return ({ method, params }) => {
     if (method === "eth_blockNumber") return { kind: "answer", result: hex(at) };
     if (/^eth_(call|estimateGas|getBalance|getTransactionCount|getBlockByNumber)$/.test(method))

@@ -3,6 +3,7 @@ import type { ChainHead, ChainPort, Fees, Receipt } from "#server/ports/chain.ts
 import type { Services } from "#server/ports/services.ts";
 import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
 import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
+import { knowsTransfer } from "./scan-chain.ts";
 
 type Open = { intent: Intent; txs: StoredTx[] };
 
@@ -127,7 +128,11 @@ async function settleMined(services: Services, chain: ChainPort, open: Open, hea
     return;
   }
   if (receipt.blockHash !== open.intent.minedBlockHash) await recordMined(services, open, receipt);
-  if (receipt.blockNumber <= head.finalized.number) await finish(services, open, receipt);
+  if (receipt.blockNumber > head.finalized.number) return;
+  const role = open.txs.find(({ hash }) => hash === receipt.hash)?.role;
+  const moved = open.intent.kind === "capture" && role === "main" && receipt.status === "success";
+  if (moved && !(await knowsTransfer(services, chain, receipt))) return;
+  await finish(services, open, receipt);
 }
 
 /** Our nonce was used by a transaction we never stored: somebody else has the key. Everything stops. */

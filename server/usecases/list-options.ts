@@ -128,6 +128,12 @@ function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: n
   );
 }
 
+/** Whether an account could not be screened because its whole chain is away: then it just has no options, and is no refusal of the others. */
+const isAway = (held: PromiseSettledResult<unknown>, refusal: unknown): boolean =>
+  held.status === "rejected" &&
+  held.reason instanceof ChainUnavailable &&
+  !(refusal instanceof AppError && refusal.code === "sanctioned_user");
+
 async function draftsFor(services: Services, payment: Payment, asked: Asked): Promise<Draft[]> {
   const chain = services.chains.get(asked.account.chain);
   if (chain === undefined || chain.facts.environment !== payment.environment) return [];
@@ -136,13 +142,16 @@ async function draftsFor(services: Services, payment: Payment, asked: Asked): Pr
   );
   if (tokens.length === 0) return [];
   const { address } = asked.account;
-  const [facts] = await Promise.all([
+  const [held, cleared] = await Promise.allSettled([
     chain.payerFacts(
       address,
       tokens.map(({ asset }) => asset),
     ),
     requireClear(services, asked.account),
   ]);
+  if (cleared.status === "rejected" && !isAway(held, cleared.reason)) throw cleared.reason;
+  if (held.status === "rejected") throw held.reason;
+  const facts = held.value;
   const now = services.clock.now();
   const drafts = await Promise.all(
     tokens.map(async (token) => {

@@ -1,5 +1,5 @@
 import { failpoint } from "#server/platform/failpoint.ts";
-import type { BlockRef, ChainHead, ChainPort } from "#server/ports/chain.ts";
+import type { BlockRef, ChainHead, ChainPort, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Cursor } from "#server/ports/store.ts";
 
@@ -34,13 +34,39 @@ async function rewind(services: Services, chain: ChainPort, cursor: Cursor): Pro
   return false;
 }
 
-async function scanOne(services: Services, chain: ChainPort, block: BlockRef): Promise<void> {
+async function arrivalsIn(services: Services, chain: ChainPort, block: BlockRef) {
   const recipients = new Set(await services.store.watchedRecipients(chain.facts.chain));
   recipients.add(chain.facts.intermediary);
-  const transfers = await chain.inboundTransfers(block, [...recipients]);
+  return chain.inboundTransfers(block, [...recipients]);
+}
+
+async function scanOne(services: Services, chain: ChainPort, block: BlockRef): Promise<void> {
+  const transfers = await arrivalsIn(services, chain, block);
   await failpoint("watch.before_record");
   await services.store.transaction((tx) => tx.recordBlock(chain.facts.chain, block, transfers));
   await failpoint("watch.after_record");
+}
+
+/**
+ * Whether the transfer that a receipt proves is known. A node may have a block before it has its logs, and the scan then saw
+ * none: such a block is read again, until what must be in it is there.
+ */
+export async function knowsTransfer(
+  services: Services,
+  chain: ChainPort,
+  receipt: Receipt,
+): Promise<boolean> {
+  const { store, log } = services;
+  const name = chain.facts.chain;
+  if (await store.hasMovement(name, receipt.hash)) return true;
+  const cursor = await store.cursor(name);
+  if (cursor === null || cursor.scannedNumber < receipt.blockNumber) return false;
+  const block = await chain.blockAt(receipt.blockNumber);
+  if (block === null || block.hash !== receipt.blockHash) return false;
+  log.warn({ chain: name, block: block.number, txId: receipt.hash }, "a block is read again");
+  const transfers = await arrivalsIn(services, chain, block);
+  await store.transaction((tx) => tx.recordArrivals(name, block, transfers));
+  return transfers.some(({ txHash }) => txHash === receipt.hash);
 }
 
 /**

@@ -81,6 +81,7 @@ export const CHAIN_PLANTS: Plant[] = [
   {
     of: "I10",
     planted: "a capture whose block a deep reorganisation removed",
+    endsTheWorld: true,
     async plant(ground) {
       const [row] = await ground.sql(
         `select min(block_number) as number from capture where chain = $1`,

@@ -300,7 +300,7 @@ const AUTHORIZATIONS: Plant[] = [
   rows(
     "I17",
     "an option whose amount is not the signed one",
-    `update payment_option set amount_minor = amount_minor + 1, authorization = authorization where payment_id = ${EXPIRED}`,
+    `update payment_option set amount_minor = amount_minor + 1 where payment_id = ${EXPIRED}`,
   ),
   rows(
     "I17",
@@ -352,7 +352,11 @@ const INTENTS: Plant[] = [
     "I20",
     "a nonce that is given out twice",
     `drop index chain_intent_chain_signer_nonce_key`,
-    copy("chain_intent", `kind = 'capture'`, `jsonb_build_object('id', 'planted')`),
+    copy(
+      "chain_intent",
+      `kind = 'capture'`,
+      `jsonb_build_object('id', 'planted', 'attempt_id', null)`,
+    ),
   ),
   rows(
     "I21",

@@ -12,7 +12,13 @@ export type Ground = {
 };
 
 /** A violation of one invariant, made from its sentence and not from its check. */
-export type Plant = { of: string; planted: string; plant(ground: Ground): Promise<void> };
+export type Plant = {
+  of: string;
+  planted: string;
+  plant(ground: Ground): Promise<void>;
+  /** The node cannot take this back. */
+  endsTheWorld?: true;
+};
 
 /** A plant of rows alone. */
 export const rows = (of: string, planted: string, ...statements: string[]): Plant => ({

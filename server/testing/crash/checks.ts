@@ -1,12 +1,16 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { openContext } from "#server/cli/invariants/open.ts";
+import { exitCodeOf, inWords, runChecks } from "#server/cli/invariants/run.ts";
+import { readSettings } from "#server/cli/invariants/settings.ts";
 import { lower, type Stage } from "./stage.ts";
 
 type Balances = { buyer: bigint; intermediary: bigint; destination: bigint };
 
 const BALANCE_OF = "0x70a08231";
 
-async function balanceOf(stage: Stage, token: string, address: string): Promise<bigint> {
+/** What an account holds of a token now. */
+export async function balanceOf(stage: Stage, token: string, address: string): Promise<bigint> {
   const data = `${BALANCE_OF}${lower(address).slice(2).padStart(64, "0")}`;
   return BigInt(await stage.rpc<string>("eth_call", [{ to: token, data }, "latest"]));
 }
@@ -125,5 +129,21 @@ export async function expectBooks(stage: Stage): Promise<void> {
     );
     const held = await balanceOf(stage, stage.deployment[symbol], intermediaryOf(stage));
     expect({ symbol, held }).toEqual({ symbol, held: BigInt(books[0]?.sum ?? 0) });
+  }
+}
+
+/** Every invariant that database and chains can show, as `npm run invariants` checks them, on nodes that nothing disturbs. */
+export async function expectInvariants(stage: Stage): Promise<void> {
+  const { context, close } = await openContext(readSettings(stage.test.world.serverEnv));
+  try {
+    const wrong: string[] = [];
+    const lines = await runChecks(context, (line) => {
+      if (line.outcome === "violated" || (line.outcome === "not_checked" && line.failed))
+        wrong.push(inWords(line));
+    });
+    expect(wrong).toEqual([]);
+    expect(exitCodeOf(lines)).toBe(0);
+  } finally {
+    await close();
   }
 }

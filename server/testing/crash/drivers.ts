@@ -2,9 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import {
+  downForHours,
   downWhileChainMoves,
   frontRun,
   laggingNode,
+  logsLost,
+  logsMissing,
   receiptsMissing,
   reorgAfterSuccess,
   reorgBeforeSuccess,
@@ -56,6 +59,7 @@ const FAULTS: Record<string, Driver> = {
   "database-process-killed": databaseProcessKilled,
   "destination-denied": destinationDenied,
   "down-past-expiry": downPastExpiry,
+  "down-for-hours": downForHours,
   "down-while-chain-moves": downWhileChainMoves,
   "expiry-meets-confirm": expiryMeetsConfirm,
   "front-run": frontRun,
@@ -64,6 +68,8 @@ const FAULTS: Record<string, Driver> = {
   "killed-before-fetch": killedBeforeFetch,
   "killed-during-replacement": killedDuringReplacement,
   "lagging-node": laggingNode,
+  "logs-lost": logsLost,
+  "logs-missing": logsMissing,
   "node-refuses-transaction": nodeRefusesTransaction,
   "notification-lost": notificationLost,
   "one-chain-down": oneChainDown,
@@ -105,15 +111,16 @@ export function failpointsInCode(): string[] {
   return [...found].toSorted();
 }
 
+const FAILPOINT = /^failpoint ([a-z_.]+)(?:@([1-9]))?( with Permit2)?$/;
+
 /** The driver a row names, or null when there is none such. */
 export function driverOf(name: string): Driver | null {
-  const [kind, what = "", ...rest] = name.split(" ");
-  if (rest.length > 0) return null;
-  if (kind === "fault") return FAULTS[what] ?? null;
-  const [point = "", nth = "1"] = what.split("@");
-  if (kind !== "failpoint" || !/^[1-9]$/.test(nth) || !failpointsInCode().includes(point))
-    return null;
-  return SPECIAL[point] ?? ((stage) => crashAt(stage, point, Number(nth)));
+  const fault = /^fault ([a-z-]+)$/.exec(name)?.[1];
+  if (fault !== undefined) return FAULTS[fault] ?? null;
+  const [, point = "", nth = "1", permit2] = FAILPOINT.exec(name) ?? [];
+  if (!failpointsInCode().includes(point)) return null;
+  const symbol = permit2 === undefined ? "USDC" : "USDT";
+  return SPECIAL[point] ?? ((stage) => crashAt(stage, point, { nth: Number(nth), symbol }));
 }
 
 /** Names of every driver that exists. */

@@ -2,8 +2,10 @@ import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import type { Action } from "../api.ts";
-import { lagging, noReceipts } from "../rpc-proxy.ts";
+import { lagging, noLogs, noReceipts, withoutLogsAfter } from "../rpc-proxy.ts";
+import { balanceOf, expectBooks, expectNonces } from "./checks.ts";
 import { becomes, beginPlay, recover, sent, statusOf } from "./finish.ts";
+import { beginJourney } from "./journey.ts";
 import type { Stage } from "./stage.ts";
 
 const TOKEN = parseAbi([
@@ -28,6 +30,63 @@ export async function downWhileChainMoves(stage: Stage): Promise<void> {
   await stage.rpc("anvil_mine", [`0x${MANY_BLOCKS.toString(16)}`]);
   expect(await headOf(stage)).toBe(before + BigInt(MANY_BLOCKS));
   await recover(stage, play);
+}
+
+/** Moves the end of a payment's offers, which never changes otherwise; null puts it back to what was signed. */
+async function moveDeadline(stage: Stage, paymentId: string, ago: string | null): Promise<void> {
+  const client = await stage.test.db.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("set local session_replication_role = replica");
+    await client.query(
+      `update payment_option set auth_deadline = coalesce(now() - $2::interval,
+         to_timestamp(("authorization" ->> 'deadline')::bigint)) where payment_id = $1`,
+      [paymentId, ago],
+    );
+    await client.query("commit");
+  } finally {
+    client.release();
+  }
+}
+
+/** A payment in the direct flow is mined while nobody looks, and found when the offer it came from is long over. */
+export async function downForHours(stage: Stage): Promise<void> {
+  const journey = beginJourney(stage, { flow: "direct" });
+  const direct = stage.test.demo.merchants.find(({ flow }) => flow === "direct");
+  const held = () => balanceOf(stage, stage.deployment.usdc, direct?.destination ?? "");
+  const before = await held();
+  const first = await stage.start();
+  await journey.advance(first.baseUrl);
+  await sent(stage, { journey });
+  await stage.looked();
+  await first.kill();
+  await stage.mine();
+  // As if three hours had passed: the block read last is that old, and the offer has been over for two.
+  await stage.rows(
+    `update chain_block b set time = time - 3 * 3600 from chain_cursor c
+     where c.chain = $1 and b.chain = c.chain and b.number = c.scanned_number`,
+    [stage.caip2],
+  );
+  await moveDeadline(stage, journey.id(), "2 hours");
+  await stage.start();
+  await stage.mineUntil(
+    () =>
+      stage.rows<{ captures: string; path: string; open: string }>(
+        `select (select count(*) from capture where payment_id = $1 and status = 'finalized') as captures,
+           (select string_agg(to_s, ' ' order by version) from payment_event where payment_id = $1) as path,
+           (select count(*) from chain_intent where state in ('signed', 'broadcast', 'mined')) as open`,
+        [journey.id()],
+      ),
+    ([row]) => row?.captures === "1" && row.path === "processing succeeded" && row.open === "0",
+    "the payment is found",
+  );
+  await moveDeadline(stage, journey.id(), null);
+  expect((await held()) - before).toBe(12_500_000n);
+  expect(
+    await stage.rows(`select 1 from settlement where payment_id = $1`, [journey.id()]),
+  ).toEqual([]);
+  await expectNonces(stage);
+  await expectBooks(stage);
 }
 
 /** The only node stops moving while the chain goes on, and catches up later. */
@@ -63,6 +122,44 @@ export async function receiptsMissing(stage: Stage): Promise<void> {
   stage.node.fail(null);
   await play.expectOneOfEverything();
   expect(await holds(stage)).toEqual([]);
+}
+
+/** A head from one machine behind the address, and logs from another that has not seen the block: it says that there are none. */
+export async function logsMissing(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const server = await stage.start();
+  await play.journey.advance(server.baseUrl);
+  await sent(stage, play);
+  stage.node.fail(withoutLogsAfter(await headOf(stage)));
+  await stage.mine(4);
+  await stage.looked(10);
+  expect(stage.node.hits()).toBeGreaterThan(0);
+  expect(await statusOf(stage, play)).toBe("processing");
+  stage.node.fail(null);
+  await play.expectOneOfEverything();
+  expect(await holds(stage)).toEqual([]);
+}
+
+/** A node whose logs are not there yet when its block is: the block counts as read, without the payment in it. */
+export async function logsLost(stage: Stage): Promise<void> {
+  const play = await beginPlay(stage);
+  const server = await stage.start();
+  await play.journey.advance(server.baseUrl);
+  await sent(stage, play);
+  stage.node.fail(noLogs);
+  await stage.mine();
+  const head = await headOf(stage);
+  await stage.wait(
+    () =>
+      stage.rows<{ n: string }>(`select scanned_number as n from chain_cursor where chain = $1`, [
+        stage.caip2,
+      ]),
+    ([row]) => BigInt(row?.n ?? 0) >= head,
+    "the block is read",
+  );
+  stage.node.fail(null);
+  expect(await stage.rows(`select 1 from movement where block_number = $1`, [head])).toEqual([]);
+  await play.expectOneOfEverything();
 }
 
 const orphaned = (stage: Stage, id: string) =>

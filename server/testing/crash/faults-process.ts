@@ -155,7 +155,6 @@ export async function databaseProcessKilled(stage: Stage): Promise<void> {
   );
   if (busy === undefined) throw new Error("no transaction is open");
   process.kill(busy.pid, "SIGKILL");
-  await confirming.catch(async () => { await new Promise((r) => setTimeout(r, 1500)); (await import('node:fs')).writeFileSync('/tmp/f52.log',server.output()); });
   expect((await confirming).body.status).toBe("processing");
   await becomes(stage, play, "processing");
   await play.expectOneOfEverything();

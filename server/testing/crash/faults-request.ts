@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { rpc } from "#server/sandbox/deploy.ts";
 import { call } from "../api.ts";
 import { down, type Fault } from "../rpc-proxy.ts";
 import {
@@ -201,21 +202,23 @@ export async function expiryMeetsConfirm(stage: Stage): Promise<void> {
   await play.expectOneOfEverything();
 }
 
-/** The connection to a fail point that must be there, and then everything as it should be. */
-export async function crashOnBlock(stage: Stage, point: string): Promise<void> {
-  const play = await beginPlay(stage);
-  const head = BigInt(await stage.rpc<string>("eth_blockNumber"));
-  // Blocks that are there already are read first, so that the next one is the payment's.
-  const first = await stage.start();
+/** Waits until a server has read every block that there is, so that the next one to be read is one that is not made yet. */
+async function readsEverything(stage: Stage): Promise<void> {
+  const heads = await Promise.all(
+    [stage.node, stage.otherNode].map(({ url }) => rpc<string>(url, "eth_blockNumber")),
+  );
   await stage.wait(
-    () =>
-      stage.rows<{ scanned_number: string }>(
-        `select scanned_number from chain_cursor where chain = $1`,
-        [stage.caip2],
-      ),
-    ([row]) => BigInt(row?.scanned_number ?? -1) === head,
+    () => stage.rows<{ n: string }>(`select scanned_number as n from chain_cursor order by chain`),
+    (rows) => rows.map(({ n }) => n).join() === heads.map((head) => BigInt(head)).join(),
     "every block is read",
   );
+}
+
+/** The process dies while it reads the block that the payment is in. */
+export async function crashOnBlock(stage: Stage, point: string): Promise<void> {
+  const play = await beginPlay(stage);
+  const first = await stage.start();
+  await readsEverything(stage);
   await first.kill();
   const armed = await stage.start({ armed: `${point}:exit` });
   expect(await advanceOrLose(play.journey, armed.baseUrl)).toBe(true);

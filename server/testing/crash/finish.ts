@@ -11,13 +11,17 @@ export type Play = {
   expectOneOfEverything(): Promise<void>;
 };
 
-/** Begins a payment of 12.50 USD, or of `value` cents, in the first chain's USDC. */
+/** What a payment is made with: an EIP-3009 signature, or a permit after an approval on chain. */
+export type PaidWith = "USDC" | "USDT";
+
+/** Begins a payment of 12.50 USD, or of `value` cents, on the first chain; in USDC unless told otherwise. */
 export async function beginPlay(
   stage: Stage,
-  options: { value?: string; lifetimeS?: number } = {},
+  options: { value?: string; lifetimeS?: number; symbol?: PaidWith } = {},
 ): Promise<Play> {
   const journey = beginJourney(stage, options);
-  const before = await balances(stage, "usdc", journey.buyer.address);
+  const token = options.symbol === "USDT" ? "usdt" : "usdc";
+  const before = await balances(stage, token, journey.buyer.address);
   const paid = BigInt(options.value ?? "1250") * 10_000n;
   // The demo merchant's 0.4 %, rounded up.
   const fee = (paid * 40n + 9_999n) / 10_000n;
@@ -26,7 +30,7 @@ export async function beginPlay(
     async expectOneOfEverything() {
       await settled(stage, journey.id());
       await expectOnce(stage, journey.id());
-      const after = await balances(stage, "usdc", journey.buyer.address);
+      const after = await balances(stage, token, journey.buyer.address);
       expect(after).toEqual({
         buyer: before.buyer - paid,
         destination: before.destination + paid - fee,
@@ -74,8 +78,12 @@ export async function recover(
 }
 
 /** Runs one payment into a fail point, starts again, and expects one of everything. */
-export async function crashAt(stage: Stage, point: string, nth = 1): Promise<void> {
-  const play = await beginPlay(stage);
+export async function crashAt(
+  stage: Stage,
+  point: string,
+  { nth = 1, symbol = "USDC" as PaidWith } = {},
+): Promise<void> {
+  const play = await beginPlay(stage, { symbol });
   const armed = await stage.start({ armed: `${point}:exit@${nth}` });
   await advanceOrLose(play.journey, armed.baseUrl);
   await diedAt(stage, armed, point);
@@ -83,7 +91,7 @@ export async function crashAt(stage: Stage, point: string, nth = 1): Promise<voi
 }
 
 /** Waits until the payment's own transaction is in the nodes' hands. */
-export async function sent(stage: Stage, play: Play): Promise<string> {
+export async function sent(stage: Stage, play: Pick<Play, "journey">): Promise<string> {
   const rows = await stage.wait(
     () =>
       stage.rows<{ hash: string }>(
@@ -98,7 +106,7 @@ export async function sent(stage: Stage, play: Play): Promise<string> {
 }
 
 /** The payment's status in the database. */
-export async function statusOf(stage: Stage, play: Play): Promise<string> {
+export async function statusOf(stage: Stage, play: Pick<Play, "journey">): Promise<string> {
   const rows = await stage.rows<{ status: string }>(`select status from payment where id = $1`, [
     play.journey.id(),
   ]);

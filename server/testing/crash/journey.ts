@@ -7,6 +7,7 @@ type Wanted = {
   value?: string;
   unit?: string;
   symbol?: "USDC" | "USDT";
+  flow?: "intermediary" | "direct";
   /** How long the window is open, in seconds from the create. */
   lifetimeS?: number;
 };
@@ -50,7 +51,7 @@ let journeys = 0;
 
 /** Begins a journey; nothing is sent yet. */
 export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
-  const { value = "1250", unit = "iso4217/USD", symbol = "USDC" } = wanted;
+  const { value = "1250", unit = "iso4217/USD", symbol = "USDC", flow = "intermediary" } = wanted;
   const buyer = stage.test.buyer("everything");
   const key = `crash-${++journeys}`;
   let id = "";
@@ -68,7 +69,9 @@ export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
       if (wanted.lifetimeS !== undefined)
         expiry ??= { expiresAt: Math.floor(Date.now() / 1000) + wanted.lifetimeS };
       const { body } = await answered(
-        stage.api(baseUrl).create({ value, unit, ...expiry, headers: { "Idempotency-Key": key } }),
+        stage
+          .api(baseUrl)
+          .create({ value, unit, flow, ...expiry, headers: { "Idempotency-Key": key } }),
         201,
       );
       id = body.paymentId;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, test } from "vitest";
+import { expectInvariants } from "./checks.ts";
 import { driverOf } from "./drivers.ts";
 import { readMatrix } from "./matrix.ts";
 import { openStage, type Stage } from "./stage.ts";
@@ -14,11 +15,12 @@ export function playRows(first: number, last: number): void {
   const plays = readMatrix()
     .filter(({ name }) => Number(name.slice(1)) >= first && Number(name.slice(1)) <= last)
     .flatMap(({ name, drivers, excuse }) =>
-      excuse === null ? drivers.map((driver) => ({ name, driver })) : [],
+      excuse === null ? drivers.map((driver) => [name, driver] as const) : [],
     );
-  test.for(plays)("$name $driver", async ({ driver }) => {
+  test.for(plays)("%s %s", async ([, driver]) => {
     const play = driverOf(driver);
     if (play === null) throw new Error(`there is no driver ${driver}`);
     await play(stage);
+    await expectInvariants(stage);
   });
 }
