@@ -198,6 +198,28 @@ async function readCounts(ask: Ask, signers: string[], finalized: bigint) {
   );
 }
 
+/** A node that was just started may lack the state of blocks from before: until the next ones are final. */
+const STATE_TRIES = 6;
+const STATE_EVERY_MS = 1_000;
+
+async function readHeads(ask: Ask, signers: string[]) {
+  for (let attempt = 1; ; attempt++) {
+    const [latest, last] = await Promise.all([
+      ask<RawBlock>("eth_getBlockByNumber", ["latest", false]),
+      ask<RawBlock | null>("eth_getBlockByNumber", ["finalized", false]),
+    ]);
+    if (last === null) throw new Error("its node has no finalized block");
+    const finalized = toBlock(last);
+    try {
+      const counts = await readCounts(ask, signers, finalized.number);
+      return { latest: toBlock(latest), finalized, counts };
+    } catch (error) {
+      if (attempt === STATE_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, STATE_EVERY_MS));
+    }
+  }
+}
+
 async function balanceAt(ask: Ask, token: Token, account: string, at: bigint): Promise<bigint> {
   const data = `0x70a08231${pad(account as Hex).slice(2)}`;
   return BigInt(await ask<Hex>("eth_call", [{ to: token.address, data }, numberToHex(at)]));
@@ -212,20 +234,15 @@ export async function findChain(
   const ask = asker(node.urls);
   const id = BigInt(await ask<Hex>("eth_chainId", []));
   if (`eip155:${id}` !== chain) throw new Error(`its node is on chain ${id}`);
-  const [latest, last] = await Promise.all([
-    ask<RawBlock>("eth_getBlockByNumber", ["latest", false]),
-    ask<RawBlock | null>("eth_getBlockByNumber", ["finalized", false]),
-  ]);
-  if (last === null) throw new Error("its node has no finalized block");
-  const finalized = toBlock(last);
+  const { latest, finalized, counts } = await readHeads(ask, signers);
   const known = new Map<string, ChainReceipt | null>();
   const found = { chain, tokens: node.tokens, maxLogRange: node.maxLogRange };
   const cursorless: FoundChain["cursorless"] = {
     chain,
     tokens: node.tokens,
     finalized,
-    finalityS: Number(BigInt(latest.timestamp) - finalized.time),
-    counts: await readCounts(ask, signers, finalized.number),
+    finalityS: Number(latest.time - finalized.time),
+    counts,
     receipts: (hashes) => readReceipts(ask, known, hashes),
     balance: (token, account) => balanceAt(ask, token, account, finalized.number),
     blockTime: async (number) =>
