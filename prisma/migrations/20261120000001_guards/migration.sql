@@ -126,6 +126,8 @@ create trigger payment_option_ro before update on payment_option for each row ex
 -- A nonce for an intent: the same id always gets the same nonce; a refused insert takes its increment back.
 create function reserve_intent(p_id text, p_kind text, p_payment text, p_attempt text, p_chain text, p_signer text, p_plan jsonb)
 returns setof chain_intent language plpgsql as $$ declare n bigint; begin
+  -- The lock first: whoever asks for the same intent meanwhile sees it, instead of taking a nonce and failing.
+  perform 1 from signer_nonce where chain = p_chain and signer = p_signer for update;
   return query select * from chain_intent where id = p_id;
   if found then return; end if;
   update signer_nonce set next = next + 1 where chain = p_chain and signer = p_signer returning next - 1 into n;

@@ -1,0 +1,24 @@
+import { createServer } from "node:http";
+import { installContainer } from "#server/container.ts";
+import { createDoor } from "#server/door/listener.ts";
+import { createLog } from "#server/platform/log.ts";
+import { createCredentials } from "#server/db/credentials.ts";
+import { requestText } from "./raw-http.ts";
+import { startLoad } from "./load.ts";
+const mode = process.argv[2];
+const log = createLog("warn");
+const row = { id: "pay_" + "A".repeat(26), merchantId: "mer_1", environment: "test", status: "requires_action", version: 0, unit: "iso4217/USD", minor: 1250n, referenceId: "x", successUrl: null, errorUrl: null, expiresAt: 2e9, createdAt: 1, failureCode: null, flow: "intermediary", settlementSchedule: "instant", feeBps: 1, feeFixedMinor: 0n, destinations: {}, optionId: null, windowClosed: false };
+const listener = { on() {}, onConnect() {}, close: async () => {} };
+const query: any = async (t: string) => t.includes("api_key k") ? [{ id: "key_1", partnerId: "p", merchantId: null, environment: "test", scopes: ["gateway", "merchant"], pin: "2026-02-18" }] : t.includes("from merchant") ? [{ id: "mer_1", partnerId: "p", environment: "test", status: "active" }] : [];
+installContainer({ env: { FLORIN_MODE: "sandbox", payHost: "h", checkoutUrl: "http://h", baseUrl: "http://h" } as any, log, flatLog: log.child({}, { redact: [] }), services: { store: { payment: async () => row, merchant: async () => null } , chains: new Map(), env: {} } as any, credentials: createCredentials(query, "x".repeat(32), listener as any, log), heldByKey: new Map(), state: { phase: "serving" }, isOutage: () => false } as any);
+const body = JSON.stringify({ status: "requires_action", isFinal: false, pollInMs: 1000, failureCode: null, info: null });
+const door = createDoor({ log, pages: () => null, isOpen: () => true });
+const server = createServer(mode === "bare" ? async (_q, r) => { await Promise.resolve(); r.writeHead(200, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) }); r.end(body); } : door);
+await new Promise<void>((d) => server.listen(0, "127.0.0.1", () => d()));
+const load = startLoad();
+const port = (server.address() as any).port;
+const order = { port, connections: 32, seconds: 3, expect: 200, request: { text: requestText("GET", mode === "merchant" ? "/v1/merchant/payment/{id}/status" : "/v1/gateway/payment/{id}/status", { "Api-Key": (mode === "merchant" ? "sk_test_" : "gk_test_") + "a".repeat(43), ...(mode === "merchant" ? { "Merchant-Id": "mer_1" } : {}) }), values: { id: [row.id] } } };
+const out: string[] = [];
+for (let i = 0; i < 6; i++) { const c = process.cpuUsage(); const ran = await load.run(order); const u = process.cpuUsage(c); out.push(`${(ran.latenciesMs.length / ran.seconds).toFixed(0)}/s ${((u.user) / ran.latenciesMs.length).toFixed(1)}u+${((u.system) / ran.latenciesMs.length).toFixed(1)}s`); }
+console.log(mode, out.join("  "));
+await load.stop(); process.exit(0);
