@@ -178,6 +178,7 @@ async function replaceStuck(services: Services, chain: ChainPort, { intent, txs 
     gas: last.role === "fill" ? FILL_GAS : last.gas,
     fees,
   });
+  await failpoint("replace.after_store");
   await broadcastStored(services, chain, intent, tx);
   services.log.info({ intentId: intent.id, txId: tx.hash }, "replaced a stuck transaction");
 }

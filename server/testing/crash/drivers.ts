@@ -66,7 +66,6 @@ const FAULTS: Record<string, Driver> = {
   "half-migration": halfMigration,
   "intermediary-short": intermediaryShort,
   "killed-before-fetch": killedBeforeFetch,
-  "killed-during-replacement": killedDuringReplacement,
   "lagging-node": laggingNode,
   "logs-lost": logsLost,
   "logs-missing": logsMissing,
@@ -91,6 +90,7 @@ const FAULTS: Record<string, Driver> = {
 /** Fail points that a payment does not run into by itself. */
 const SPECIAL: Record<string, Driver> = {
   "expire.before_change": crashWhileExpiring,
+  "replace.after_store": killedDuringReplacement,
   "watch.before_record": (stage) => crashOnBlock(stage, "watch.before_record"),
   "watch.after_record": (stage) => crashOnBlock(stage, "watch.after_record"),
 };

@@ -164,22 +164,20 @@ async function sentAgain(stage: Stage, worker: TestServer | undefined): Promise<
 export async function killedDuringReplacement(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
   const registry = stuckAfter(1);
-  const armed = await stage.start({ armed: "capture.after_commit_raw:exit@2", registry });
+  const armed = await stage.start({ armed: "replace.after_store:exit", registry });
   await play.journey.advance(armed.baseUrl);
-  const first = await sent(stage, play);
-  await stage.rpc("anvil_setNextBlockBaseFeePerGas", [`0x${(200_000_000_000n).toString(16)}`]);
   await ended(armed);
-  expect(reached(armed, "capture.after_commit_raw")).toBe(
-    "failpoint capture.after_commit_raw:exit@2",
-  );
-  expect((await capturesOf(stage, play)).length).toBe(2);
+  expect(reached(armed, "replace.after_store")).toBe("failpoint replace.after_store:exit@1");
+  const [first, second, ...more] = await capturesOf(stage, play);
+  expect([second?.intent_id, more.length]).toEqual([first?.intent_id, 0]);
+  await stage.rpc("anvil_setNextBlockBaseFeePerGas", [`0x${(200_000_000_000n).toString(16)}`]);
   await recover(stage, play, { registry });
   const txs = await capturesOf(stage, play);
   const found = await Promise.all(
     txs.map(({ hash }) => stage.rpc<object | null>("eth_getTransactionReceipt", [hash])),
   );
   expect(found.filter((receipt) => receipt !== null)).toHaveLength(1);
-  expect(txs[0]?.hash).toBe(first);
+  expect(txs[0]?.hash).toBe(first?.hash);
   expect(found[0]).toBeNull();
 }
 
