@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import pg from "pg";
@@ -110,15 +111,16 @@ async function readStatus(pool: pg.Pool, id: string, response: ServerResponse) {
   answer(response, 200, JSON.stringify(said));
 }
 
-process.once("message", (order: FloorOrder) => {
-  const pool = new pg.Pool({ connectionString: order.databaseUrl, max: POOL });
-  const server = createServer((request, response) => {
-    const work =
-      request.method === "POST"
-        ? create(pool, order, request, response)
-        : readStatus(pool, (request.url ?? "").split("/")[1] ?? "", response);
-    work.catch((error) => answer(response, 500, JSON.stringify({ error: String(error) })));
-  });
-  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+const order: FloorOrder = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
+const pool = new pg.Pool({ connectionString: order.databaseUrl, max: POOL });
+const server = createServer((request, response) => {
+  const work =
+    request.method === "POST"
+      ? create(pool, order, request, response)
+      : readStatus(pool, (request.url ?? "").split("/")[1] ?? "", response);
+  work.catch((error) => answer(response, 500, JSON.stringify({ error: String(error) })));
 });
-process.on("disconnect", () => process.exit(0));
+server.listen(0, "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`listening on http://127.0.0.1:${port}\n`);
+});

@@ -1,5 +1,9 @@
-import { fork } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { environment } from "#server/sandbox/migrate.ts";
+import { type Running, startProcess } from "#server/sandbox/process.ts";
+import type { BenchWorld } from "./bench-world.ts";
 
 /** What the floor writes that a server of ours would look up. */
 export type FloorOrder = {
@@ -11,35 +15,31 @@ export type FloorOrder = {
 };
 
 /** A bare HTTP server over the same database. */
-export type Floor = { port: number; pid: number; stop(): Promise<void> };
-
-const READY_WITHIN_MS = 20_000;
+export type Floor = Running & { port: number };
 
 /**
  * Starts the floor that a server is compared with: `node:http`, `pg`, one prepared statement per request. It checks nothing, knows
  * nobody and logs nothing, but parses and answers the same JSON and leaves the same rows: `POST /` and `GET /{paymentId}`.
+ * It is started exactly as the server is: a system that shares its processors out by session (Linux's autogroup) otherwise
+ * gives one of the two far more of them.
  */
-export async function startFloor(order: FloorOrder): Promise<Floor> {
-  const child = fork(fileURLToPath(new URL("./floor-process.ts", import.meta.url)));
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const port = await new Promise<number>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      child.kill("SIGKILL");
-      reject(new Error("the floor did not start in time"));
-    }, READY_WITHIN_MS);
-    child.once("message", (told) => {
-      clearTimeout(timer);
-      resolve(Number(told));
-    });
-    child.once("exit", () => reject(new Error("the floor ended")));
-    child.send(order);
-  });
-  return {
-    port,
-    pid: child.pid ?? 0,
-    async stop() {
-      if (child.connected) child.disconnect();
-      await exited;
-    },
+export async function startFloor(world: BenchWorld, checkoutUrl: string): Promise<Floor> {
+  const rows = await world.db.query<{ asset: string; destination: string }>(
+    "select asset, destination from settlement_destination where merchant_id = $1",
+    [world.shop.id],
+  );
+  const order: FloorOrder = {
+    databaseUrl: world.world.databaseUrl,
+    merchantId: world.shop.id,
+    destinations: Object.fromEntries(rows.map((one) => [one.asset, one.destination])),
+    checkoutUrl,
   };
+  const file = join(world.world.dir, "floor.json");
+  writeFileSync(file, JSON.stringify(order), { mode: 0o600 });
+  const program = fileURLToPath(new URL("./floor-process.ts", import.meta.url));
+  const running = await startProcess("floor", process.execPath, [program, file], {
+    ready: /listening on http:\/\/\S+:(\d+)/,
+    env: { ...environment(), NODE_ENV: "production" },
+  });
+  return { ...running, port: Number(running.ready[1]) };
 }

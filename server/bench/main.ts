@@ -1,4 +1,3 @@
-import { prepare } from "#server/sandbox/prepare.ts";
 import { type BenchWorld, startBenchWorld } from "./bench-world.ts";
 import type { Rounds } from "./compare.ts";
 import { measureConfirms } from "./confirms.ts";
@@ -67,16 +66,7 @@ const openPayments = async (world: BenchWorld, limit: number): Promise<string[]>
 /** Everything that is asked of one server under load. */
 async function measureServer(world: BenchWorld, load: Load, plan: Plan): Promise<void> {
   const server = await world.startServer();
-  const merchant = await world.db.query<{ asset: string; destination: string }>(
-    "select asset, destination from settlement_destination where merchant_id = $1",
-    [world.shop.id],
-  );
-  const floor = await startFloor({
-    databaseUrl: world.world.databaseUrl,
-    merchantId: world.shop.id,
-    destinations: Object.fromEntries(merchant.map((one) => [one.asset, one.destination])),
-    checkoutUrl: server.baseUrl,
-  });
+  const floor = await startFloor(world, server.baseUrl);
   const parts = { world, server, floor };
   const { rounds } = plan;
   const plain = await measureCreates(load, parts, rounds, { key: null });
@@ -106,7 +96,6 @@ async function main(words: string[]): Promise<number> {
     return 2;
   }
   const plan = words.includes("--quick") ? QUICK : FULL;
-  prepare({ build: true });
   const before = loadNow();
   const startedAt = performance.now();
   const world = await startBenchWorld();

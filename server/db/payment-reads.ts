@@ -1,5 +1,6 @@
 import { newId } from "#server/platform/ids.ts";
-import type { PaymentOption, Store } from "#server/ports/store.ts";
+import type { Capture, Payment, PaymentOption, Settlement, Store } from "#server/ports/store.ts";
+import { batchedRead } from "./batched-read.ts";
 import type { Database } from "./client.ts";
 import {
   type AttemptRow,
@@ -71,89 +72,102 @@ export const paymentReads = (
 ): Pick<
   Store,
   | "payment"
-  | "paymentMoney"
   | "option"
+  | "capture"
+  | "settlement"
   | "optionsOf"
   | "saveOptions"
   | "liveAttempt"
   | "storedAnswer"
   | "storeAnswer"
   | "forgetAnswers"
-> => ({
-  async payment(id) {
-    const { rows } = await db.pool.query<PaymentRow>({
+> => {
+  const payment = batchedRead<PaymentRow, Payment>(
+    db,
+    {
       name: "payment",
-      text: `select ${PAYMENT_COLUMNS} from payment where id = $1`,
-      values: [id],
-    });
-    return rows[0] === undefined ? null : toPayment(rows[0]);
-  },
-  async paymentMoney(id) {
-    const [captures, settlements] = await Promise.all([
-      db.query<CaptureRow>(
-        `select * from capture where payment_id = $1 order by (status = 'orphaned'), ordinal desc limit 1`,
-        [id],
-      ),
-      db.query<SettlementRow>(
-        `select * from settlement where payment_id = $1 and state not in ('reverted', 'superseded')`,
-        [id],
-      ),
-    ]);
-    return {
-      capture: captures[0] === undefined ? null : toCapture(captures[0]),
-      settlement: settlements[0] === undefined ? null : toSettlement(settlements[0]),
-    };
-  },
-  async option(id) {
-    const rows = await db.query<OptionRow>(`select * from payment_option where id = $1`, [id]);
-    return rows[0] === undefined ? null : toOption(rows[0]);
-  },
-  async optionsOf(paymentId, payers) {
-    const rows = await db.query<OptionRow>(
-      `select * from payment_option where payment_id = $1 and payer = any($2) order by created_at desc`,
-      [paymentId, payers],
-    );
-    return rows.map(toOption);
-  },
-  saveOptions: (options) => saveOptions(db, options),
-  async liveAttempt(paymentId) {
-    const rows = await db.query<AttemptRow>(
-      `select * from attempt where payment_id = $1 and state = 'live'`,
-      [paymentId],
-    );
-    return rows[0] === undefined ? null : toAttempt(rows[0]);
-  },
-  async storedAnswer(scope, key) {
-    const rows = await db.query<{
-      fingerprint: Buffer;
-      status_code: number | null;
-      body: string | null;
-    }>(`select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`, [
-      scope,
-      key,
-    ]);
-    const row = rows[0];
-    if (row === undefined) return null;
-    const answer =
-      row.status_code === null || row.body === null
-        ? null
-        : { status: row.status_code, body: row.body };
-    return { fingerprint: new Uint8Array(row.fingerprint), answer };
-  },
-  async forgetAnswers(days) {
-    const rows = await db.query(
-      `delete from idempotency_key where created_at < clock_timestamp() - make_interval(days => $1) returning 1`,
-      [days],
-    );
-    return rows.length;
-  },
-  async storeAnswer(claim, answer) {
-    await inTransaction(db.pool, (query) =>
-      query(
-        `insert into idempotency_key (scope, key, fingerprint, status_code, body) values ($1, $2, $3, $4, $5)
+      text: `select ${PAYMENT_COLUMNS} from payment where id = any($1)`,
+      key: "id",
+    },
+    toPayment,
+  );
+  const option = batchedRead<OptionRow, PaymentOption>(
+    db,
+    { name: "option", text: "select * from payment_option where id = any($1)", key: "id" },
+    toOption,
+  );
+  const capture = batchedRead<CaptureRow, Capture>(
+    db,
+    {
+      name: "capture",
+      text: `select distinct on (payment_id) * from capture where payment_id = any($1)
+             order by payment_id, (status = 'orphaned'), ordinal desc`,
+      key: "payment_id",
+    },
+    toCapture,
+  );
+  const settlement = batchedRead<SettlementRow, Settlement>(
+    db,
+    {
+      name: "settlement",
+      text: `select * from settlement
+             where payment_id = any($1) and state not in ('reverted', 'superseded')`,
+      key: "payment_id",
+    },
+    toSettlement,
+  );
+  return {
+    payment,
+    option,
+    capture,
+    settlement,
+    async optionsOf(paymentId, payers) {
+      const rows = await db.query<OptionRow>(
+        `select * from payment_option where payment_id = $1 and payer = any($2) order by created_at desc`,
+        [paymentId, payers],
+      );
+      return rows.map(toOption);
+    },
+    saveOptions: (options) => saveOptions(db, options),
+    async liveAttempt(paymentId) {
+      const rows = await db.query<AttemptRow>(
+        `select * from attempt where payment_id = $1 and state = 'live'`,
+        [paymentId],
+      );
+      return rows[0] === undefined ? null : toAttempt(rows[0]);
+    },
+    async storedAnswer(scope, key) {
+      const rows = await db.query<{
+        fingerprint: Buffer;
+        status_code: number | null;
+        body: string | null;
+      }>(
+        `select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`,
+        [scope, key],
+      );
+      const row = rows[0];
+      if (row === undefined) return null;
+      const answer =
+        row.status_code === null || row.body === null
+          ? null
+          : { status: row.status_code, body: row.body };
+      return { fingerprint: new Uint8Array(row.fingerprint), answer };
+    },
+    async forgetAnswers(days) {
+      const rows = await db.query(
+        `delete from idempotency_key where created_at < clock_timestamp() - make_interval(days => $1) returning 1`,
+        [days],
+      );
+      return rows.length;
+    },
+    async storeAnswer(claim, answer) {
+      await inTransaction(db.pool, (query) =>
+        query(
+          `insert into idempotency_key (scope, key, fingerprint, status_code, body) values ($1, $2, $3, $4, $5)
          on conflict do nothing`,
-        [claim.scope, claim.key, Buffer.from(claim.fingerprint), answer.status, answer.body],
-      ),
-    );
-  },
-});
+          [claim.scope, claim.key, Buffer.from(claim.fingerprint), answer.status, answer.body],
+        ),
+      );
+    },
+  };
+};

@@ -273,12 +273,6 @@ export type Tx = {
   initCursor(chain: string, block: BlockRef): Promise<void>;
 };
 
-/** Facts about a payment's money for the read endpoints. */
-export type PaymentMoney = {
-  capture: Capture | null;
-  settlement: Settlement | null;
-};
-
 export type Store = {
   /** Runs `work` in one transaction, again from the start on serialization failures and lost connections before commit. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -302,8 +296,11 @@ export type Store = {
   /** Deletes stored answers older than `days`; returns how many. */
   forgetAnswers(days: number): Promise<number>;
   payment(id: string): Promise<Payment | null>;
-  paymentMoney(id: string): Promise<PaymentMoney>;
   option(id: string): Promise<PaymentOption | null>;
+  /** The newest capture of a payment, one that counts before orphaned ones. */
+  capture(paymentId: string): Promise<Capture | null>;
+  /** The live settlement of a payment. */
+  settlement(paymentId: string): Promise<Settlement | null>;
   /** Options of a payment served to these payers, newest first. */
   optionsOf(paymentId: string, payers: string[]): Promise<PaymentOption[]>;
   /** Inserts options not yet there (by fingerprint) and returns all of them with their ids, in the given order. */

@@ -64,12 +64,13 @@ async function startServer(world: World, options: ServerOptions = {}): Promise<T
     cwd: ROOT,
     graceMs: 10_000,
   });
+  let ended = false;
+  void running.exited.then(() => {
+    ended = true;
+  });
   const kill = async () => {
-    try {
-      process.kill(running.pid, "SIGKILL");
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-    }
+    // The number of a process that is gone may be somebody else's by now.
+    if (!ended) process.kill(running.pid, "SIGKILL");
     await running.exited;
   };
   return { ...running, baseUrl: running.ready[1] ?? "", kill };

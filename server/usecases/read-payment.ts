@@ -36,7 +36,7 @@ export async function findPayment(
 
 async function view(services: Services, payment: Payment): Promise<PaymentView> {
   if (payment.status !== "succeeded") return { payment, info: null };
-  const { capture } = await services.store.paymentMoney(payment.id);
+  const capture = await services.store.capture(payment.id);
   const option = capture === null ? null : await services.store.option(capture.optionId);
   return {
     payment,
@@ -60,7 +60,7 @@ export async function readPayment(
   const payment = await findPayment(services, caller, id);
   const seen = await view(services, payment);
   if (payment.status !== "succeeded") return { ...seen, settlement: null };
-  const { settlement } = await services.store.paymentMoney(id);
+  const settlement = await services.store.settlement(id);
   return {
     ...seen,
     settlement:
