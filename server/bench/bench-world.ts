@@ -31,13 +31,12 @@ async function startServer(world: World, env: Record<string, string>): Promise<B
   const running = await startProcess(
     "server",
     process.execPath,
-    [join(ROOT, "server/door/main.ts")],
+    ["--cpu-prof", "--cpu-prof-dir=/tmp/prof", join(ROOT, "server/door/main.ts")],
     {
       ready: /listening on (http:\/\/\S+:(\d+))/,
       env: {
         ...environment(),
         ...world.serverEnv,
-        LOG_LEVEL: "warn",
         NODE_ENV: "production",
         PORT: "0",
         ...env,

@@ -12,7 +12,7 @@ import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
-import type { IdempotencyClaim, Merchant, StoredAnswer } from "#server/ports/store.ts";
+import type { IdempotencyClaim, Merchant, NewPayment, StoredAnswer } from "#server/ports/store.ts";
 
 /** What a merchant asks for; shapes are checked at the edge, rules here. */
 export type CreatePaymentInput = {
@@ -98,19 +98,13 @@ function readExpiry(services: Services, asked: number | null): number {
   return asked;
 }
 
-/** Creates a payment, or answers again what the same idempotency key was answered before. */
-export async function createPayment(
+/** The payment a merchant asked for; throws when a rule refuses it. */
+async function readPayment(
   services: Services,
-  caller: Caller & { kind: "merchant" },
+  merchantId: string,
   input: CreatePaymentInput,
-  claim: IdempotencyClaim | null,
-  render: (payment: { id: string; status: "requires_action"; expiresAt: number }) => StoredAnswer,
-): Promise<{ answer: StoredAnswer; replayed: boolean }> {
-  if (claim !== null) {
-    const earlier = await services.store.storedAnswer(claim.scope, claim.key);
-    if (earlier !== null) return replay(earlier, claim);
-  }
-  const merchant = await services.store.merchant(caller.merchantId);
+): Promise<NewPayment> {
+  const merchant = await services.store.merchant(merchantId);
   if (merchant === null || merchant.status !== "active")
     throw new AppError("merchant_not_found", "There is no such merchant");
   const { currency, minor } = readAmount(services, input);
@@ -120,32 +114,49 @@ export async function createPayment(
   const successUrl = redirectUrl(input.successUrl, sandbox);
   const errorUrl = redirectUrl(input.errorUrl, sandbox);
   const redirects = successUrl !== null && errorUrl !== null;
-  const id = newId("payment");
-  const answer = render({ id, status: "requires_action", expiresAt });
   const direct = merchant.flow === "direct";
+  return {
+    id: newId("payment"),
+    merchantId: merchant.id,
+    environment: merchant.environment,
+    unit: input.unit,
+    minor,
+    referenceId: input.referenceId,
+    successUrl: redirects ? successUrl : null,
+    errorUrl: redirects ? errorUrl : null,
+    expiresAt,
+    flow: merchant.flow,
+    settlementSchedule: merchant.settlementSchedule,
+    feeBps: direct ? 0 : merchant.feeBps,
+    feeFixedMinor: direct ? 0n : feeFixedMinor,
+    destinations: merchant.destinations,
+    metadata: input.metadata,
+    description: input.description,
+  };
+}
+
+/** Creates a payment, or answers again what the same idempotency key was answered before. */
+export async function createPayment(
+  services: Services,
+  caller: Caller & { kind: "merchant" },
+  input: CreatePaymentInput,
+  claim: IdempotencyClaim | null,
+  render: (payment: { id: string; status: "requires_action"; expiresAt: number }) => StoredAnswer,
+): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  let payment: NewPayment;
+  try {
+    payment = await readPayment(services, caller.merchantId, input);
+  } catch (refusal) {
+    // What was answered before stands, whatever the rules say by now; an accepted create asks by its insert.
+    const earlier =
+      claim === null ? null : await services.store.storedAnswer(claim.scope, claim.key);
+    if (claim !== null && earlier !== null) return replay(earlier, claim);
+    throw refusal;
+  }
+  const { id, expiresAt } = payment;
+  const answer = render({ id, status: "requires_action", expiresAt });
   await failpoint("create.before_commit");
-  const outcome = await services.store.createPayment(
-    {
-      id,
-      merchantId: merchant.id,
-      environment: merchant.environment,
-      unit: input.unit,
-      minor,
-      referenceId: input.referenceId,
-      successUrl: redirects ? successUrl : null,
-      errorUrl: redirects ? errorUrl : null,
-      expiresAt,
-      flow: merchant.flow,
-      settlementSchedule: merchant.settlementSchedule,
-      feeBps: direct ? 0 : merchant.feeBps,
-      feeFixedMinor: direct ? 0n : feeFixedMinor,
-      destinations: merchant.destinations,
-      metadata: input.metadata,
-      description: input.description,
-    },
-    claim,
-    answer,
-  );
+  const outcome = await services.store.createPayment(payment, claim, answer);
   await failpoint("create.after_commit");
   if (outcome.kind === "conflict") throw keyReused();
   return outcome.kind === "replay"
