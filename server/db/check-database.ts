@@ -22,8 +22,11 @@ const TRIGGERS = [
   "payment_event_ro",
   "payment_event_tr",
   "auth_use_ro",
+  "auth_use_tr",
   "chain_tx_ro",
+  "chain_tx_tr",
   "payment_option_ro",
+  "payment_option_tr",
 ];
 const INDEXES = [
   "one_live_attempt",

@@ -133,6 +133,9 @@ test.for([
     `insert into payment_event (payment_id, version, from_s, to_s, type, body) values ('pay_1', 9, 'succeeded', 'failed', 'x', '{}')`,
   ],
   ["an emptied ledger", `truncate ledger_entry`],
+  ["emptied authorizations", `truncate auth_use`],
+  ["emptied raw transactions", `truncate chain_tx`],
+  ["emptied offers", `truncate payment_option cascade`],
   [
     "a key with a bad shape",
     `insert into idempotency_key (scope, key, fingerprint) values ('s', repeat('x', 256), sha256('x'))`,

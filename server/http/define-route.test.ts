@@ -75,6 +75,11 @@ const store = {
     claim: { scope: string; key: string; fingerprint: Uint8Array } | null,
     answer: StoredAnswer,
   ) => {
+    const earlier = claim === null ? null : await store.storedAnswer(claim.scope, claim.key);
+    if (claim !== null && earlier !== null)
+      return Buffer.from(earlier.fingerprint).equals(Buffer.from(claim.fingerprint))
+        ? { kind: "replay", answer: earlier.answer }
+        : { kind: "conflict" };
     created.push(made);
     if (claim !== null) await store.storeAnswer(claim, answer);
     return { kind: "created" };

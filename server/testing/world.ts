@@ -86,15 +86,24 @@ export async function createTestWorld(
     dir,
     chainIds: options.chains === 2 ? [firstChainId, firstChainId + 1] : [firstChainId],
   });
-  await migrate(world.databaseUrl);
   const db = createDatabase(world.databaseUrl, { max: 8 });
+  const close = async () => {
+    await db.close();
+    await world.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
   const asset: TestWorld["asset"] = (symbol, chain = 0) => {
     const found = world.chains[chain];
     if (found === undefined) throw new Error("no such chain");
     return `${found.caip2}/erc20:${found.deployment[symbol].toLowerCase()}`;
   };
   const assets = world.chains.flatMap((_, index) => [asset("usdc", index), asset("usdt", index)]);
-  const demo = await seedDemo(db, { pepper: world.memory.pepper, assets, environment });
+  const demo = await migrate(world.databaseUrl)
+    .then(() => seedDemo(db, { pepper: world.memory.pepper, assets, environment }))
+    .catch(async (error: unknown) => {
+      await close();
+      throw error;
+    });
   const servers: TestServer[] = [];
   return {
     world,
@@ -113,9 +122,7 @@ export async function createTestWorld(
     },
     async stop() {
       await Promise.all(servers.map((server) => server.kill()));
-      await db.close();
-      await world.stop();
-      rmSync(dir, { recursive: true, force: true });
+      await close();
     },
   };
 }
