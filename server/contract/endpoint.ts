@@ -9,11 +9,11 @@ export const CONFIRM_BODY_LIMIT = 256 * 1024;
 /** One endpoint as data; the route wrapper, the description and the tests read it. */
 export type EndpointShape = {
   operation: string;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: `/v1/${string}`;
   summary: string;
-  /** `merchant`: Api-Key and Merchant-Id. `gateway`: Api-Key, or App-Id with Client-Id. */
-  auth: "merchant" | "gateway";
+  /** `merchant`: Api-Key and Merchant-Id. `partner`: Api-Key alone. `gateway`: Api-Key, or App-Id with Client-Id. */
+  auth: "merchant" | "partner" | "gateway";
   /** What an absent Api-Key is answered with; the gateway has codes of its own. */
   missingKey: "missing_api_key" | "missing_merchant_api_key" | "missing_auth_headers";
   query: z.ZodType | null;
@@ -40,10 +40,12 @@ const ALWAYS: readonly ErrorCode[] = [
   "invalid_api_key",
   "forbidden",
   "not_sandbox_api_key",
+  "rate_limited",
   "internal_error",
 ];
 const BY_AUTH: Record<EndpointShape["auth"], readonly ErrorCode[]> = {
   merchant: ["missing_merchant_id", "merchant_not_found", "api_version_downgrade"],
+  partner: ["api_version_downgrade"],
   gateway: ["missing_app_id", "missing_client_id", "invalid_app_id", "conflicting_auth_headers"],
 };
 

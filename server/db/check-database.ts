@@ -27,6 +27,14 @@ const TRIGGERS = [
   "chain_tx_tr",
   "payment_option_ro",
   "payment_option_tr",
+  "outbox_guard",
+  "outbox_kept",
+  "refund_guard",
+  "refund_kept",
+  "push_offer_ro",
+  "collected_read_ro",
+  "collected_read_tr",
+  "webhook_attempt_ro",
 ];
 const INDEXES = [
   "one_live_attempt",

@@ -13,22 +13,24 @@ const TRIES = 5;
 const INSERT_CLAIMED = `
   with claim as (
     insert into idempotency_key (scope, key, fingerprint, status_code, body)
-    select $18, $19, $20, $21, $22 on conflict do nothing returning 1),
+    select $20, $21, $22, $23, $24 on conflict do nothing returning 1),
   made as (
     insert into payment (id, merchant_id, environment, amount_unit, amount_minor, reference_id, success_url, error_url,
-      expires_at, flow, settlement_schedule, fee_bps, fee_fixed_minor, destinations, description, metadata)
-    select $1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16 from claim
-    returning id, merchant_id)
+      expires_at, flow, settlement_schedule, fee_bps, fee_fixed_minor, destinations, description, metadata,
+      collects_data, prove_ownership)
+    select $1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16, $18::boolean, $19::boolean
+    from claim returning id, merchant_id)
   insert into outbox (event_id, merchant_id, payment_id, topic, sequence, dedupe, payload)
-  select $23, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
+  select $25, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
 const INSERT = `
   with made as (
     insert into payment (id, merchant_id, environment, amount_unit, amount_minor, reference_id, success_url, error_url,
-      expires_at, flow, settlement_schedule, fee_bps, fee_fixed_minor, destinations, description, metadata)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16)
+      expires_at, flow, settlement_schedule, fee_bps, fee_fixed_minor, destinations, description, metadata,
+      collects_data, prove_ownership)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16, $18, $19)
     on conflict (id) do nothing returning id, merchant_id)
   insert into outbox (event_id, merchant_id, payment_id, topic, sequence, dedupe, payload)
-  select $18, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
+  select $20, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
 
 function paymentValues(p: NewPayment): unknown[] {
   const payload = eventPayload(
@@ -53,6 +55,8 @@ function paymentValues(p: NewPayment): unknown[] {
     p.description,
     p.metadata === null ? null : JSON.stringify(p.metadata),
     JSON.stringify(payload),
+    p.collectsData,
+    p.provesOwnership,
   ];
 }
 

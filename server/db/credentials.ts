@@ -86,7 +86,8 @@ async function loadKey(query: Query, digest: Buffer): Promise<KeyOwner | null> {
   const [row] = await query<KeyOwner>(
     `select k.id, k.partner_id as "partnerId", k.merchant_id as "merchantId", k.environment, k.scopes,
        p.api_version as pin
-     from api_key k join partner p on p.id = k.partner_id where k.digest = $1 and k.revoked_at is null`,
+     from api_key k join partner p on p.id = k.partner_id where k.digest = $1 and k.revoked_at is null
+       and (k.expires_at is null or k.expires_at > now())`,
     [digest],
   );
   return row ?? null;
@@ -104,7 +105,8 @@ async function loadMerchant(query: Query, id: string): Promise<Merchant | null> 
   const [row] = await query<Merchant>(
     `select m.id, m.partner_id as "partnerId", m.environment, m.name, m.icon_url as "iconUrl", m.flow,
        m.fee_bps as "feeBps", m.fee_fixed_cents as "feeFixedCents",
-       m.settlement_schedule as "settlementSchedule", m.status,
+       m.settlement_schedule as "settlementSchedule", m.status, m.collect_when as "collectWhen",
+       m.collect_above_cents as "collectAboveCents", m.prove_ownership as "proveOwnership",
        coalesce((select jsonb_object_agg(d.asset, d.destination) from settlement_destination d
          where d.merchant_id = m.id), '{}') as destinations
      from merchant m where m.id = $1`,

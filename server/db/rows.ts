@@ -39,6 +39,8 @@ export type PaymentRow = {
   fee_bps: number;
   fee_fixed_minor: string;
   destinations: Record<string, string>;
+  collects_data: boolean;
+  prove_ownership: boolean;
   option_id: string | null;
   window_closed: boolean;
 };
@@ -65,6 +67,8 @@ export const toPayment = (row: PaymentRow): Payment => ({
   feeBps: row.fee_bps,
   feeFixedMinor: BigInt(row.fee_fixed_minor),
   destinations: row.destinations,
+  collectsData: row.collects_data,
+  provesOwnership: row.prove_ownership,
   optionId: row.option_id,
   windowClosed: row.window_closed,
 });

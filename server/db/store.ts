@@ -3,6 +3,7 @@ import { chainTx } from "./chain-tx.ts";
 import type { Database, Query } from "./client.ts";
 import { createPayment } from "./create-payment.ts";
 import { moneyTx } from "./money-tx.ts";
+import { once } from "./once.ts";
 import { paymentReads } from "./payment-reads.ts";
 import { paymentTx } from "./payment-tx.ts";
 import { outgoing, sweeps } from "./sweeps.ts";
@@ -21,6 +22,7 @@ export function createStore(db: Database, sendJob: SendJob, merchant: Store["mer
   });
   return {
     transaction: (work) => inTransaction(db.pool, (query) => work(tx(query))),
+    once: (claim, work) => once(db, claim, (query) => work(tx(query))),
     createPayment: (payment, claim, answer) => createPayment(db, payment, claim, answer),
     merchant,
     ...paymentReads(db),

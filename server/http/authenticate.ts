@@ -65,7 +65,26 @@ async function authenticateMerchant(
   };
 }
 
-async function authenticateWallet(container: Container, headers: Headers): Promise<Authenticated> {
+async function authenticatePartner(
+  container: Container,
+  endpoint: EndpointShape,
+  headers: Headers,
+): Promise<Authenticated> {
+  const clear = header(headers, "api-key");
+  if (clear === "") throw new AppError(endpoint.missingKey, MISSING[endpoint.missingKey]);
+  const owner = await findKey(container, clear, "merchant");
+  const { environment, partnerId, merchantId, id: keyId } = owner;
+  return {
+    caller: { kind: "partner", environment, partnerId, merchantId, keyId },
+    pin: owner.pin,
+  };
+}
+
+async function authenticateWallet(
+  container: Container,
+  _: EndpointShape,
+  headers: Headers,
+): Promise<Authenticated> {
   const clear = header(headers, "api-key");
   const appId = header(headers, "app-id");
   const clientId = header(headers, "client-id");
@@ -89,12 +108,15 @@ async function authenticateWallet(container: Container, headers: Headers): Promi
   return { caller: { kind: "gateway", environment, partnerId, reach: "all", keyId }, pin: null };
 }
 
+const AUTHENTICATE = {
+  merchant: authenticateMerchant,
+  partner: authenticatePartner,
+  gateway: authenticateWallet,
+} as const;
+
 /** Finds out who calls; refuses everybody the endpoint is not for. */
 export const authenticate = (
   container: Container,
   endpoint: EndpointShape,
   headers: Headers,
-): Promise<Authenticated> =>
-  endpoint.auth === "merchant"
-    ? authenticateMerchant(container, endpoint, headers)
-    : authenticateWallet(container, headers);
+): Promise<Authenticated> => AUTHENTICATE[endpoint.auth](container, endpoint, headers);

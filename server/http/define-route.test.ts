@@ -40,6 +40,9 @@ const merchant = (id: string, partnerId: string) => ({
   feeFixedCents: 0,
   settlementSchedule: "instant",
   status: "active",
+  collectWhen: "never",
+  collectAboveCents: 0,
+  proveOwnership: false,
   destinations: {},
 });
 const MERCHANTS: Record<string, object> = {

@@ -8,7 +8,7 @@ import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
 import { type Answer, newRequestId, respond } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkHeaders } from "./check-headers.ts";
-import { errorAnswer, refuse, statusOf } from "./error-answer.ts";
+import { type Audience, errorAnswer, refuse, statusOf } from "./error-answer.ts";
 import { readClaim } from "./idempotency.ts";
 import { logRequest, type RequestTrace } from "./log-request.ts";
 import { starting } from "./not-served.ts";
@@ -30,6 +30,8 @@ type Out<S> = S extends z.ZodType ? z.output<S> : null;
 export type RouteInput<E extends EndpointShape> = {
   /** The payment the path names; empty on paths without `{id}`. */
   paymentId: string;
+  /** What the path's other `{name}` segments say, percent-decoded; empty where a name is not there. */
+  param(name: string): string;
   query: Out<E["query"]>;
   body: Out<E["body"]>;
   caller: Extract<Caller, { kind: E["auth"] }>;
@@ -51,7 +53,7 @@ export type IdempotentInput<E extends EndpointShape> = RouteInput<E> & {
 type Passage = {
   request: Request;
   container: Container;
-  segment: string | undefined;
+  params: Record<string, string>;
   trace: RequestTrace;
 };
 
@@ -69,15 +71,16 @@ async function admit(endpoint: EndpointShape, passage: Passage): Promise<Caller>
 
 /** Reads what the contract says there is to read, in the order path, query, body. */
 async function readInput(endpoint: EndpointShape, passage: Passage, caller: Caller) {
-  const { request, container: parts, segment, trace } = passage;
+  const { request, container: parts, params, trace } = passage;
   const hosts = endpoint.auth === "gateway" ? parts.env : null;
-  const paymentId = segment === undefined ? "" : readPaymentId(segment, hosts);
+  const paymentId = params.id === undefined ? "" : readPaymentId(params.id, hosts);
   trace.paymentId = paymentId;
   const query = endpoint.query === null ? null : readQuery(endpoint.query, request.url);
   const raw = endpoint.body === null ? null : await readBody(request, endpoint.bodyLimit);
   const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");
   const input = {
     paymentId,
+    param: (name: string) => params[name] ?? "",
     query,
     body,
     caller,
@@ -96,12 +99,15 @@ const render = (endpoint: EndpointShape, response: unknown): Answer => ({
   body: JSON.stringify(endpoint.response.parse(response)),
 });
 
+const audienceOf = ({ auth }: EndpointShape): Audience =>
+  auth === "gateway" ? "gateway" : "merchant";
+
 /** Runs one request through `work` and answers it, whatever happens. */
 async function serve(
   endpoint: EndpointShape,
   work: (passage: Passage) => Promise<Answer>,
   request: Request,
-  segment: string | undefined,
+  params: Record<string, string>,
 ): Promise<Response> {
   const trace: RequestTrace = {
     requestId: newRequestId(),
@@ -116,10 +122,10 @@ async function serve(
   try {
     // Before its chains were compared a process would offer nothing, which a wallet takes for an empty purse.
     if (parts.state.phase === "starting") throw starting();
-    answer = await work({ request, container: parts, segment, trace });
+    answer = await work({ request, container: parts, params, trace });
     logRequest(parts, trace, answer.status, null);
   } catch (error) {
-    const refused = errorAnswer(error, trace.requestId, endpoint.auth, parts.isOutage);
+    const refused = errorAnswer(error, trace.requestId, audienceOf(endpoint), parts.isOutage);
     logRequest(parts, trace, refused.status, { code: refused.code, error });
     answer = refused;
   }
@@ -129,7 +135,7 @@ async function serve(
 const routeOf =
   (endpoint: EndpointShape, work: (passage: Passage) => Promise<Answer>): RouteHandler =>
   async (request, { params }) =>
-    serve(endpoint, work, request, (await params)?.id);
+    serve(endpoint, work, request, (await params) ?? {});
 
 /** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes. */
 export const defineRoute = <E extends EndpointShape>(
@@ -151,15 +157,18 @@ function isKept(error: unknown): error is AppError {
 }
 
 /** As `defineRoute`, for an endpoint whose answer is stored under the caller's Idempotency-Key. */
-export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchant" }>(
+export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchant" | "partner" }>(
   endpoint: E,
   answer: (input: IdempotentInput<E>) => Promise<{ answer: StoredAnswer; replayed: boolean }>,
 ): RouteHandler =>
   routeOf(endpoint, async (passage) => {
     const caller = await admit(endpoint, passage);
-    if (caller.kind !== "merchant") throw new AppError("forbidden", "Merchant keys only");
+    if (caller.kind === "gateway") throw new AppError("forbidden", "Merchant keys only");
     const { input, raw } = await readInput(endpoint, passage, caller);
-    const claim = readClaim(passage.request.headers, caller, endpoint.path, raw);
+    const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
+      name === "id" ? input.paymentId : input.param(name),
+    );
+    const claim = readClaim(passage.request.headers, caller, path, raw);
     const rendered = (response: z.input<E["response"]>) => render(endpoint, response);
     try {
       const whole = Object.assign(input, { claim, render: rendered });

@@ -18,7 +18,7 @@ export function canonicalJson(value: unknown): string {
 /** What an Idempotency-Key claims: one answer for this body, from this caller, on this path. Null: no key was sent. */
 export function readClaim(
   headers: Headers,
-  caller: Caller & { kind: "merchant" },
+  caller: Caller & { kind: "merchant" | "partner" },
   path: string,
   body: unknown,
 ): IdempotencyClaim | null {
@@ -31,7 +31,7 @@ export function readClaim(
     });
   }
   return {
-    scope: `${caller.environment} ${caller.partnerId} ${caller.merchantId} ${path}`,
+    scope: `${caller.environment} ${caller.partnerId} ${caller.merchantId ?? "*"} ${path}`,
     key,
     fingerprint: hash("sha256", canonicalJson(body), "buffer"),
   };

@@ -6,6 +6,7 @@ const GOOD = {
   DATABASE_URL: "postgresql://a:b@127.0.0.1:5432/florin",
   FLORIN_KEY_PEPPER: "p".repeat(32),
   FLORIN_TOKEN_SECRET: "t".repeat(32),
+  FLORIN_DATA_SECRET: "d".repeat(32),
   FLORIN_INTERMEDIARY_KEY_EVM: key("1"),
   FLORIN_RPC_8453: "https://one.example, https://two.example",
   FLORIN_RELAYER_KEYS_8453: `${key("2")},${key("3")}`,

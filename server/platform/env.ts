@@ -30,6 +30,10 @@ const settings = z.object({
   FLORIN_KEY_PEPPER: z.string().min(32),
   /** Secret that authenticates `build` data and page tokens: 32 or more characters. */
   FLORIN_TOKEN_SECRET: z.string().min(32),
+  /** Secret that seals personal data and webhook secrets in the database: 32 or more characters. Losing it loses them. */
+  FLORIN_DATA_SECRET: z.string().min(32),
+  /** Days personal data is kept. */
+  FLORIN_DATA_DAYS: z.coerce.number().int().positive().max(3650).default(365),
   /** Key of the account that receives buyers' money on EVM chains and settles it. */
   FLORIN_INTERMEDIARY_KEY_EVM: privateKey,
   /** Largest payment in whole USD. */

@@ -34,6 +34,9 @@ const PREFIXES = {
   event: "evt_",
   request: "req_",
   batch: "bat_",
+  refund: "ref_",
+  webhookEndpoint: "whe_",
+  delivery: "dlv_",
 } as const;
 
 /** A new public id of a kind, such as `pay_…`; at least 128 random bits. */

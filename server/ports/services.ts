@@ -16,6 +16,8 @@ export type Services = {
     | "FLORIN_MIN_PAYMENT_CENTS"
     | "FLORIN_SETTLEMENT_BATCH_S"
     | "FLORIN_TOKEN_SECRET"
+    | "FLORIN_DATA_SECRET"
+    | "FLORIN_DATA_DAYS"
     | "baseUrl"
     | "checkoutUrl"
     | "payHost"
@@ -37,6 +39,14 @@ export type Caller =
       environment: "test" | "live";
       partnerId: string;
       merchantId: string;
+      keyId: string;
+    }
+  | {
+      kind: "partner";
+      environment: "test" | "live";
+      partnerId: string;
+      /** The one merchant this key is for; null: all of the partner's. */
+      merchantId: string | null;
       keyId: string;
     }
   | {

@@ -25,6 +25,10 @@ export type Payment = {
   feeFixedMinor: bigint;
   /** CAIP-19 to CAIP-10, both canonical. */
   destinations: Record<string, string>;
+  /** The buyer must give personal data before paying. */
+  collectsData: boolean;
+  /** The buyer must sign that the account is theirs before paying. */
+  provesOwnership: boolean;
   optionId: string | null;
   /** By the database's clock, at the moment of the read. */
   windowClosed: boolean;
@@ -273,7 +277,19 @@ export type Tx = {
   initCursor(chain: string, block: BlockRef): Promise<void>;
 };
 
+/** What became of work under a claim; `busy`: the same call is still running elsewhere. */
+export type OnceOutcome =
+  | { kind: "done"; answer: StoredAnswer }
+  | { kind: "replay"; answer: StoredAnswer }
+  | { kind: "conflict" }
+  | { kind: "busy" };
+
 export type Store = {
+  /** Runs `work` in one transaction and keeps its answer under the claim; a repetition gets the kept answer and does nothing. */
+  once(
+    claim: IdempotencyClaim | null,
+    work: (tx: Tx) => Promise<StoredAnswer>,
+  ): Promise<OnceOutcome>;
   /** Runs `work` in one transaction, again from the start on serialization failures and lost connections before commit. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
@@ -363,7 +379,12 @@ export type Merchant = {
   feeBps: number;
   feeFixedCents: number;
   settlementSchedule: "instant" | "batched";
-  status: "active" | "deleted";
+  status: "active" | "inactive" | "suspended" | "deleted";
+  /** When its buyers must give personal data; `above`: from `collectAboveCents` US cents on. */
+  collectWhen: "never" | "above" | "always";
+  collectAboveCents: number;
+  /** Whether buyers must prove by a signature that the account is theirs. */
+  proveOwnership: boolean;
   destinations: Record<string, string>;
 };
 

@@ -41,6 +41,7 @@ const memorySchema = z.object({
   database: z.string(),
   pepper: z.string(),
   tokenSecret: z.string(),
+  dataSecret: z.string(),
   intermediaryKey: hex,
   buyers: z.array(z.object({ name: z.string(), holds: z.string(), key: hex })),
   chains: z.array(deploymentSchema),
@@ -192,6 +193,7 @@ async function makeMemory(anvils: Anvil[]): Promise<WorldMemory> {
     database,
     pepper: secret(),
     tokenSecret: secret(),
+    dataSecret: secret(),
     intermediaryKey,
     buyers,
     chains,
@@ -214,6 +216,7 @@ function serverEnv(world: {
     FLORIN_REGISTRY_FILE: registryFile,
     FLORIN_KEY_PEPPER: memory.pepper,
     FLORIN_TOKEN_SECRET: memory.tokenSecret,
+    FLORIN_DATA_SECRET: memory.dataSecret,
     FLORIN_INTERMEDIARY_KEY_EVM: memory.intermediaryKey,
     FLORIN_SETTLEMENT_BATCH_S: "15",
   };

@@ -206,7 +206,7 @@ export function expectCommonHeaders({ headers }: Answer, gateway: boolean): void
 
 /**
  * Every table with its number of rows and a digest of their contents; with `about` only of the rows that mention it.
- * When a key was last used, and when an event was passed on, is no content.
+ * When a key was last used, and which number an event was given, is no content.
  */
 export async function contents(db: Database, about = ""): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(
@@ -216,7 +216,7 @@ export async function contents(db: Database, about = ""): Promise<Record<string,
   );
   const parts = tables.map(
     ({ name }) => `select '${name}' as name, count(*) || ' rows ' || coalesce(
-       md5(string_agg((to_jsonb(x) - '{last_used_at,done_at}'::text[])::text, ',' order by to_jsonb(x)::text)), '')
+       md5(string_agg((to_jsonb(x) - '{last_used_at,number,numbered_at,event_number}'::text[])::text, ',' order by to_jsonb(x)::text)), '')
          as digest from ${name} x where x::text like $1`,
   );
   const rows = await db.query<{ name: string; digest: string }>(parts.join(" union all "), [

@@ -36,6 +36,7 @@ test("no key, signature or signed transaction reaches the log, at any level", as
     ...memory.chains.flatMap(({ relayerKeys, spenderKey }) => [...relayerKeys, spenderKey]),
     memory.pepper,
     memory.tokenSecret,
+    memory.dataSecret,
     new URL(world.world.databaseUrl).password,
   ].map((secret) => secret.replace(/^0x/, ""));
   expect(stored.length * raw.length).toBeGreaterThan(0);

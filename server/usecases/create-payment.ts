@@ -13,6 +13,7 @@ import { failpoint } from "#server/platform/failpoint.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { IdempotencyClaim, Merchant, NewPayment, StoredAnswer } from "#server/ports/store.ts";
+import { keyReused } from "./run-once.ts";
 
 /** What a merchant asks for; shapes are checked at the edge, rules here. */
 export type CreatePaymentInput = {
@@ -60,7 +61,7 @@ async function checkSize(
   currency: Currency,
   minor: bigint,
   merchant: Merchant,
-): Promise<{ feeFixedMinor: bigint }> {
+): Promise<{ feeFixedMinor: bigint; collectsData: boolean }> {
   const price = await services.prices.fiat(currency.code);
   if (price === null)
     throw new AppError("internal_error", `No price for ${currency.code} at the moment`, {
@@ -82,7 +83,13 @@ async function checkSize(
       `Amount must be at most ${largest} (${formatMinor(largest, currency.digits)} ${currency.code})`,
     );
   const fixed = BigInt(merchant.feeFixedCents);
-  return { feeFixedMinor: fixed === 0n ? 0n : fromUsdCents(fixed, currency, price.usdE8) };
+  const collectFrom = fromUsdCents(BigInt(merchant.collectAboveCents), currency, price.usdE8);
+  return {
+    feeFixedMinor: fixed === 0n ? 0n : fromUsdCents(fixed, currency, price.usdE8),
+    collectsData:
+      merchant.collectWhen === "always" ||
+      (merchant.collectWhen === "above" && minor >= collectFrom),
+  };
 }
 
 function readExpiry(services: Services, asked: number | null): number {
@@ -109,7 +116,7 @@ async function readPayment(
     throw new AppError("merchant_not_found", "There is no such merchant");
   const { currency, minor } = readAmount(services, input);
   const expiresAt = readExpiry(services, input.expiresAt);
-  const { feeFixedMinor } = await checkSize(services, currency, minor, merchant);
+  const { feeFixedMinor, collectsData } = await checkSize(services, currency, minor, merchant);
   const sandbox = services.env.FLORIN_MODE === "sandbox";
   const successUrl = redirectUrl(input.successUrl, sandbox);
   const errorUrl = redirectUrl(input.errorUrl, sandbox);
@@ -130,6 +137,8 @@ async function readPayment(
     feeBps: direct ? 0 : merchant.feeBps,
     feeFixedMinor: direct ? 0n : feeFixedMinor,
     destinations: merchant.destinations,
+    collectsData,
+    provesOwnership: merchant.proveOwnership,
     metadata: input.metadata,
     description: input.description,
   };
@@ -163,12 +172,6 @@ export async function createPayment(
     ? { answer: outcome.answer, replayed: true }
     : { answer, replayed: false };
 }
-
-const keyReused = () =>
-  new AppError(
-    "idempotency_conflict",
-    "This Idempotency-Key was used with another body: use a new key for a new payment",
-  );
 
 function replay(
   earlier: { fingerprint: Uint8Array; answer: StoredAnswer | null },

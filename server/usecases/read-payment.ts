@@ -17,10 +17,11 @@ const notFound = () => new AppError("payment_not_found", "Payment not found");
 async function mayRead(services: Services, caller: Caller, payment: Payment): Promise<boolean> {
   if (payment.environment !== caller.environment) return false;
   if (caller.kind === "merchant") return payment.merchantId === caller.merchantId;
-  if (caller.reach === "all") return true;
-  if (caller.reach.merchantId !== null) return payment.merchantId === caller.reach.merchantId;
+  const reach = caller.kind === "partner" ? caller : caller.reach;
+  if (reach === "all") return true;
+  if (reach.merchantId !== null) return payment.merchantId === reach.merchantId;
   const merchant = await services.store.merchant(payment.merchantId);
-  return merchant?.partnerId === caller.reach.partnerId;
+  return merchant?.partnerId === reach.partnerId;
 }
 
 /** The payment, if this caller may see it; a foreign one and a missing one are refused alike. */
