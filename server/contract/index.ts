@@ -7,6 +7,12 @@ import {
   listPaymentOptions,
 } from "./gateway.ts";
 import { createMerchantPayment, getMerchantPaymentStatus } from "./merchant.ts";
+import {
+  cancelGatewayPayment,
+  cancelPayment,
+  createPayment,
+  getPaymentStatus,
+} from "./payment-lifecycle.ts";
 import { getPayment } from "./payments.ts";
 
 /** Everything served under /v1, and nothing else is. */
@@ -14,6 +20,10 @@ export const ENDPOINTS: readonly EndpointShape[] = [
   createMerchantPayment,
   getMerchantPaymentStatus,
   getPayment,
+  createPayment,
+  getPaymentStatus,
+  cancelPayment,
+  cancelGatewayPayment,
   getGatewayPayment,
   getGatewayPaymentStatus,
   listPaymentOptions,

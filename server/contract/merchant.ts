@@ -8,6 +8,33 @@ const merchantStatus = z.union([paymentStatus, z.literal("pending")]);
 const nullish = <T extends z.ZodType>(shape: T) =>
   shape.nullish().transform((value) => value ?? null);
 
+/** What a merchant asks for at both creation paths. */
+export const paymentRequest = z.object({
+  amount: amountParameter,
+  referenceId: text(1, 255),
+  /** Anything but two valid https URLs disables redirecting; it never refuses the payment. */
+  checkout: z
+    .object({ successUrl: z.unknown().optional(), errorUrl: z.unknown().optional() })
+    .nullish(),
+  expiresAt: nullish(z.int()),
+  metadata: nullish(
+    z
+      .record(text(1, 500), text(0, 500))
+      .refine((pairs) => Object.keys(pairs).length <= 50, "must have at most 50 pairs"),
+  ),
+  description: nullish(text(0, 500)),
+});
+
+/** What both creation paths answer. */
+export const createdPayment = z.object({
+  paymentId: z.string(),
+  gatewayUrl: z.string(),
+  status: paymentStatus,
+  expiresAt: z.int(),
+  isFinal: z.boolean(),
+  pollInMs: z.int().nullable(),
+});
+
 /** POST /v1/merchant/payment */
 export const createMerchantPayment = defineEndpoint({
   operation: "createMerchantPayment",
@@ -17,30 +44,9 @@ export const createMerchantPayment = defineEndpoint({
   auth: "merchant",
   missingKey: "missing_merchant_api_key",
   query: null,
-  body: z.object({
-    amount: amountParameter,
-    referenceId: text(1, 255),
-    /** Anything but two valid https URLs disables redirecting; it never refuses the payment. */
-    checkout: z
-      .object({ successUrl: z.unknown().optional(), errorUrl: z.unknown().optional() })
-      .nullish(),
-    expiresAt: nullish(z.int()),
-    metadata: nullish(
-      z
-        .record(text(1, 500), text(0, 500))
-        .refine((pairs) => Object.keys(pairs).length <= 50, "must have at most 50 pairs"),
-    ),
-    description: nullish(text(0, 500)),
-  }),
+  body: paymentRequest,
   bodyLimit: BODY_LIMIT,
-  response: z.object({
-    paymentId: z.string(),
-    gatewayUrl: z.string(),
-    status: merchantStatus,
-    expiresAt: z.int(),
-    isFinal: z.boolean(),
-    pollInMs: z.int().nullable(),
-  }),
+  response: createdPayment.extend({ status: merchantStatus }),
   status: 201,
   errors: ["params_validation"],
   idempotent: true,

@@ -46,8 +46,9 @@ async function change(
   );
   const row = rows[0];
   if (row === undefined) return { kind: "refused", payment };
-  await query(
-    `insert into payment_event (payment_id, version, from_s, to_s, type, body) values ($1, $2, $3, $4, $5, $6)`,
+  const [event] = await query<{ at: Date }>(
+    `insert into payment_event (payment_id, version, from_s, to_s, type, body) values ($1, $2, $3, $4, $5, $6)
+     returning at`,
     [payment.id, version, payment.status, to, type, JSON.stringify(body)],
   );
   const after = toPayment(row);
@@ -57,7 +58,7 @@ async function change(
     dedupe: `payment:${payment.id}:${version}`,
     cause: { type, body },
   });
-  return { kind: "applied", payment: after };
+  return { kind: "applied", payment: after, at: event?.at ?? new Date() };
 }
 
 /** The part of a transaction that concerns payments, attempts and authorizations. */

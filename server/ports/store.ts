@@ -3,6 +3,7 @@ import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { DepthRule, ExceptionKind } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domain/payment/state.ts";
 import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
+import type { RefundStore, RefundTx } from "./refunds.ts";
 
 /** A payment as stored. Times are Unix seconds. */
 export type Payment = {
@@ -206,11 +207,11 @@ export type StatusChange = {
 };
 
 export type ChangeOutcome =
-  | { kind: "applied"; payment: Payment }
+  | { kind: "applied"; payment: Payment; at: Date }
   | { kind: "refused"; payment: Payment };
 
 /** What can be done inside one database transaction: rows only, no chain and no HTTP by type. */
-export type Tx = {
+export type Tx = RefundTx & {
   /** Locks the row; null: no such payment. */
   lockPayment(id: string): Promise<Payment | null>;
   /**
@@ -284,7 +285,7 @@ export type OnceOutcome =
   | { kind: "conflict" }
   | { kind: "busy" };
 
-export type Store = {
+export type Store = RefundStore & {
   /** Runs `work` in one transaction and keeps its answer under the claim; a repetition gets the kept answer and does nothing. */
   once(
     claim: IdempotencyClaim | null,
