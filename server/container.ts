@@ -1,8 +1,10 @@
+import { createWebhookSender } from "#server/adapters/webhook-sender.ts";
 import { createChains } from "#server/chains/index.ts";
 import { checkDatabase } from "#server/db/check-database.ts";
 import { createDatabase, type Database } from "#server/db/client.ts";
 import { type Credentials, createCredentials } from "#server/db/credentials.ts";
 import { createListener } from "#server/db/listener.ts";
+import { createRateCounts } from "#server/db/rate-counts.ts";
 import { createStore } from "#server/db/store.ts";
 import { isTransient } from "#server/db/transaction.ts";
 import { createWakeup, type ProcessWakeup } from "#server/db/wakeup.ts";
@@ -11,6 +13,7 @@ import { systemClock } from "#server/platform/clock.ts";
 import { type Env, env } from "#server/platform/env.ts";
 import { createLog, type Log } from "#server/platform/log.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
+import type { Limits } from "#server/ports/limits.ts";
 import type { Services } from "#server/ports/services.ts";
 
 /** Everything one process is built from. */
@@ -24,6 +27,9 @@ export type Container = {
   db: Database;
   queue: Queue;
   wakeup: ProcessWakeup;
+  limits: Limits;
+  /** Requests that were begun and not answered, counted by the edge. */
+  underWay: { count: number };
   /** Held polls by key, counted by the edge. */
   heldByKey: Map<string, number>;
   /** `starting` until the process entry has started what it is to run; `stopping` from the stop signal on. */
@@ -44,7 +50,11 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
   const listener = createListener(settings.DATABASE_URL, ["payment", "credentials"], log);
   const queue = createQueue(settings.DATABASE_URL, log, { worker });
   const credentials = createCredentials(db.query, settings.FLORIN_KEY_PEPPER, listener, log);
-  const wakeup = createWakeup(listener, db.query, log);
+  const wakeup = createWakeup(listener, db.query, log, {
+    perPayment: settings.FLORIN_HELD_PER_PAYMENT,
+    perProcess: settings.FLORIN_HELD_PER_PROCESS,
+  });
+  const limits = createRateCounts(db.query, settings, log);
   const { chains, prices, screening, verify } = createChains(settings, log);
   const store = createStore(db, queue.sendJob, async (id) => credentials.merchant(id));
   const services: Services = {
@@ -56,6 +66,7 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     prices,
     screening,
     wakeup,
+    webhooks: createWebhookSender({ loopback: settings.FLORIN_MODE === "sandbox" }),
   };
   return {
     env: settings,
@@ -66,6 +77,8 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     db,
     queue,
     wakeup,
+    limits,
+    underWay: { count: 0 },
     heldByKey: new Map(),
     state: { phase: "starting" },
     verifyChains: verify,
@@ -73,6 +86,7 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     isOutage: (error) => error instanceof ChainUnavailable || isTransient(error),
     async close() {
       wakeup.shut();
+      limits.stop();
       await listener.close();
       await db.close();
     },

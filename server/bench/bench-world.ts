@@ -31,7 +31,7 @@ async function startServer(world: World, env: Record<string, string>): Promise<B
   const running = await startProcess(
     "server",
     process.execPath,
-    ["--cpu-prof", "--cpu-prof-dir=/tmp/prof", join(ROOT, "server/door/main.ts")],
+    [join(ROOT, "server/door/main.ts")],
     {
       ready: /listening on (http:\/\/\S+:(\d+))/,
       env: {

@@ -9,6 +9,8 @@ export type PayArguments = {
   option: string | null;
   json: boolean;
   list: boolean;
+  /** Answer a form for personal data with made-up data instead of ending there. */
+  fillForm: boolean;
 };
 
 /** The arguments, or the text to print instead of paying. */
@@ -21,6 +23,7 @@ const USAGE = `Usage: npm run pay -- <payment link or id> [options]
 
   --account <which>  pay from these accounts only: a CAIP-10 account, an address, or a number of --list
   --option <which>   the option to take: its number, its id, or a symbol, as in USDC or USDC@31338
+  --fill-form        where personal data is asked for, send made-up data
   --list             show the options (without a link: the accounts) and pay nothing
   --json             print one JSON document and nothing else
 
@@ -44,6 +47,7 @@ export function readArguments(args: string[]): ReadArguments {
         option: { type: "string" },
         json: { type: "boolean", default: false },
         list: { type: "boolean", default: false },
+        "fill-form": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
@@ -51,8 +55,8 @@ export function readArguments(args: string[]): ReadArguments {
     const [link = null, ...more] = positionals;
     if (more.length > 0) return wrong("One payment at a time, please.");
     if (link === null && !values.list) return wrong("Which payment? Give its link or id.");
-    const { account = null, option = null, list } = values;
-    return { kind: "arguments", arguments: { link, account, option, json, list } };
+    const { account = null, option = null, list, "fill-form": fillForm } = values;
+    return { kind: "arguments", arguments: { link, account, option, json, list, fillForm } };
   } catch (error) {
     return wrong(error instanceof Error ? error.message : String(error));
   }

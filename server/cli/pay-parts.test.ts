@@ -8,9 +8,12 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { describe, expect, test } from "vitest";
 import type { PaymentOption, WalletRpc } from "#server/client/wallet/shapes.ts";
+import { COLLECT_SCHEMA } from "#server/domain/collect/form.ts";
+import { fromWallet, validateCollected } from "#server/domain/collect/validate.ts";
 import { numberAccounts, pickAccounts, readArguments } from "./pay-arguments.ts";
 import { linkProblem, pickOption, readSandboxLink } from "./pay-choice.ts";
 import { createSandboxExecutors } from "./pay-executors.ts";
+import { fillForm } from "./pay-form.ts";
 import { actionInWords, durationInWords, optionTable, plain } from "./pay-words.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
@@ -127,9 +130,17 @@ test("links of the sandbox", () => {
 test("arguments", () => {
   expect(readArguments(["pay_1", "--account", "0", "--option", "USDC", "--json"])).toEqual({
     kind: "arguments",
-    arguments: { link: "pay_1", account: "0", option: "USDC", json: true, list: false },
+    arguments: {
+      link: "pay_1",
+      account: "0",
+      option: "USDC",
+      json: true,
+      list: false,
+      fillForm: false,
+    },
   });
   expect(readArguments(["--list"])).toMatchObject({ arguments: { link: null, list: true } });
+  expect(readArguments(["pay_1", "--fill-form"])).toMatchObject({ arguments: { fillForm: true } });
   for (const args of [
     [],
     ["--json"],
@@ -140,6 +151,17 @@ test("arguments", () => {
     expect(readArguments(args).kind).toBe("wrong");
   expect(readArguments(["-h"]).kind).toBe("help");
   expect(numberAccounts(sandbox)[1]).toMatchObject({ number: 1, holds: "USDT" });
+});
+
+// Guarantee: made-up data is what the form asks for, and no more.
+test("a form that is filled in", () => {
+  const data = fromWallet({ fields: fillForm(COLLECT_SCHEMA) });
+  expect(validateCollected(data, "2026-11-21")).toMatchObject({ kind: "valid" });
+  const { fullName } = COLLECT_SCHEMA.properties;
+  expect(fillForm({ properties: { fullName, passport: {} } }).map(({ id }) => id)).toEqual([
+    "fullName",
+  ]);
+  for (const odd of [null, "x", {}, { properties: null }]) expect(fillForm(odd)).toEqual([]);
 });
 
 const rpc = (method: string, params: unknown[]): WalletRpc => ({

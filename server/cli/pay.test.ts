@@ -154,6 +154,34 @@ test("--json", async () => {
   });
 });
 
+// Guarantee: where data is asked for nothing is signed or sent until somebody fills in the form, or asks for made-up data.
+test("a form", async () => {
+  const url = "http://127.0.0.1:1/collect?pid=pay_1&t=1.x";
+  const schema = { type: "object", properties: { fullName: {}, tosConfirmed: {} } };
+  const collectData = { url, schema, fields: [] };
+  const { directory, bodies } = await startService({
+    ...GOOD,
+    "POST /v1/gateway/payment/pay_1/options": [
+      200,
+      { options: [{ ...OPTION, collectData }], info: INFO, collectData },
+    ],
+  });
+  const asked = await runPay(directory, "pay_1");
+  expect(asked.code).toBe(1);
+  for (const part of [url, "--fill-form", ACCOUNT]) expect(asked.stdout).toContain(part);
+  expect(bodies).toHaveLength(1);
+  const filled = await runPay(directory, "pay_1", "--fill-form");
+  expect(filled).toMatchObject({ code: 0, stdout: expect.stringContaining(url) });
+  expect(bodies.at(-1)).toMatchObject({
+    collectedData: {
+      fields: [
+        { id: "fullName", value: "Sandbox Buyer" },
+        { id: "tosConfirmed", value: "true" },
+      ],
+    },
+  });
+});
+
 // Guarantee: looking costs nothing.
 test("--list shows options, or accounts, and confirms nothing", async () => {
   const { directory, bodies } = await startService(GOOD);

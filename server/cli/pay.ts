@@ -1,7 +1,7 @@
 import { openPayment, type PaymentClient } from "#server/client/wallet/client.ts";
 import { GatewayError } from "#server/client/wallet/gateway-error.ts";
 import { adviceFor, type Outcome } from "#server/client/wallet/outcome.ts";
-import { type Progress, pay } from "#server/client/wallet/pay.ts";
+import { type PaySettings, type Progress, pay } from "#server/client/wallet/pay.ts";
 import {
   type NumberedAccount,
   numberAccounts,
@@ -11,6 +11,7 @@ import {
 } from "./pay-arguments.ts";
 import { linkProblem, pickOption, readSandboxLink } from "./pay-choice.ts";
 import { createSandboxExecutors } from "./pay-executors.ts";
+import { fillForm } from "./pay-form.ts";
 import {
   emptyStory,
   exitCodeOf,
@@ -87,9 +88,17 @@ function hintFor(outcome: Outcome, { sandbox, wanted, story }: Command): string 
   if (outcome.kind === "refused" && outcome.code === "sanctioned_user" && wanted.account === null)
     return "One of the accounts is screened out; choose another one with --account.";
   if (outcome.kind === "data_needed")
-    return `Open the form, fill it in, then run the same command again${story.option === null ? "" : ` with --account ${story.option.account}`}.`;
+    return `Open the form, fill it in, then run the same command again${story.option === null ? "" : ` with --account ${story.option.account}`}; or add --fill-form to send made-up data.`;
   return null;
 }
+
+/** Stands in for a user in front of the form. */
+const formFiller =
+  (say: Command["say"]): NonNullable<PaySettings["collectData"]> =>
+  async ({ url, schema }) => {
+    say([`Form: ${plain(url)}`, "  sending made-up data instead"]);
+    return { kind: "fields", fields: fillForm(schema) };
+  };
 
 async function payNow(
   command: Command,
@@ -114,6 +123,7 @@ async function payNow(
       if (wanted.option === null) return executable[0] ?? null;
       return executable.find(({ id }) => id === option?.id) ?? null;
     },
+    ...(wanted.fillForm ? { collectData: formFiller(say) } : {}),
     onProgress,
     onExpiryWarning: (secondsLeft) => say([`  ${durationInWords(secondsLeft)} left to pay`]),
   });

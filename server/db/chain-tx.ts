@@ -14,7 +14,7 @@ async function recordArrivals(
   for (const t of transfers)
     await query(
       `insert into movement (chain, block_number, block_hash, block_time, tx_hash, log_index, asset, payer,
-         recipient, amount_minor, auth_nonce) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         recipient, amount_minor, auth_nonce, tag) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
        on conflict (chain, block_hash, tx_hash, log_index) do update
          set state = case when movement.state = 'orphaned' then 'seen' else movement.state end`,
       [
@@ -29,6 +29,7 @@ async function recordArrivals(
         t.recipient,
         t.amount.toString(),
         t.authNonce,
+        t.tag,
       ],
     );
 }

@@ -42,6 +42,8 @@ const INDEXES = [
   "one_claim",
   "one_live_settlement",
   "one_live_capture_intent",
+  "one_refund_per_transfer",
+  "one_refund_per_intent",
 ];
 /** Settings without which an acknowledged commit may be lost with the machine. */
 const DURABILITY: Record<string, string[]> = {

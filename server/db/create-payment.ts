@@ -1,13 +1,17 @@
-import { eventPayload } from "#server/domain/payment/event-payload.ts";
+import { eventPayload, NO_STAGES } from "#server/domain/payment/event-payload.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { IdempotencyClaim, NewPayment, Store, StoredAnswer } from "#server/ports/store.ts";
 import type { Database } from "./client.ts";
+import { newTermsOf } from "./event-snapshot.ts";
 import { isTransient } from "./transaction.ts";
 
 type ClaimRow = { fingerprint: Buffer; status_code: number | null; body: string | null };
 
 /** How often a create is tried again when the database goes away; each try is decided by the payment's own id. */
 const TRIES = 5;
+
+/** The row's own time, which is the database's, in the form events have it. */
+const CREATED_AT = `jsonb_build_object('created_at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"'))`;
 
 /** Payment and outbox row, and with a claim its row too: one statement is one transaction. */
 const INSERT_CLAIMED = `
@@ -21,7 +25,7 @@ const INSERT_CLAIMED = `
     select $1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16, $18::boolean, $19::boolean
     from claim returning id, merchant_id)
   insert into outbox (event_id, merchant_id, payment_id, topic, sequence, dedupe, payload)
-  select $25, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
+  select $25, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17::jsonb || ${CREATED_AT} from made returning 1`;
 const INSERT = `
   with made as (
     insert into payment (id, merchant_id, environment, amount_unit, amount_minor, reference_id, success_url, error_url,
@@ -30,13 +34,13 @@ const INSERT = `
     values ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9), $10, $11, $12, $13, $14, $15, $16, $18, $19)
     on conflict (id) do nothing returning id, merchant_id)
   insert into outbox (event_id, merchant_id, payment_id, topic, sequence, dedupe, payload)
-  select $20, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17 from made returning 1`;
+  select $20, merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', $17::jsonb || ${CREATED_AT} from made returning 1`;
 
 function paymentValues(p: NewPayment): unknown[] {
-  const payload = eventPayload(
-    { ...p, status: "requires_action", version: 0, createdAt: Math.floor(Date.now() / 1000) },
-    { type: "created", body: {} },
-  );
+  const payload = eventPayload(newTermsOf(p, Math.floor(Date.now() / 1000)), NO_STAGES, {
+    type: "created",
+    body: {},
+  });
   return [
     p.id,
     p.merchantId,

@@ -26,6 +26,8 @@ export type Credentials = {
   key(clear: string): KeyOwner | null | Promise<KeyOwner | null>;
   app(id: string): AppOwner | null | Promise<AppOwner | null>;
   merchant(id: string): Merchant | null | Promise<Merchant | null>;
+  /** Whether this key or app id was found good by this process before, and not found bad since. */
+  wasGood(clear: string): boolean;
 };
 
 /** A revocation is noticed after this long even when its notification is lost. */
@@ -77,6 +79,13 @@ function cache<T>(): Cache<T> {
     },
   };
 }
+
+/** Other processes write it too: a minute is between two writes, whoever makes them. */
+const LAST_USE = `update api_key set last_used_at = now() where id = $1
+  and (last_used_at is null or last_used_at < now() - interval '${LAST_USE_EVERY_MS} milliseconds')`;
+
+/** The memory knows keys by a hash: no clear key outlives its request. */
+const nameOf = (clear: string): string => hash("sha256", clear, "base64");
 
 /** What is stored of a key: without the pepper a stolen table gives no key. */
 export const keyDigest = (pepper: string, clear: string): Buffer =>
@@ -133,27 +142,47 @@ export function createCredentials(
   listener.on("credentials", forget);
   listener.onConnect(forget);
 
-  const usedAt = new Map<string, number>();
-  const recordUse = (owner: KeyOwner | null): KeyOwner | null => {
-    if (owner === null) return null;
+  /** Good credentials by name, with when the last use was written down (apps have none). */
+  const good = new Map<string, number>();
+  const remember = (name: string, writtenAt: number) => {
+    if (good.size >= MAX_CACHED) good.clear();
+    good.set(name, writtenAt);
+  };
+  const recordUse = (name: string, owner: KeyOwner | null): KeyOwner | null => {
+    if (owner === null) {
+      good.delete(name);
+      return null;
+    }
     const at = performance.now();
-    if (at - (usedAt.get(owner.id) ?? Number.NEGATIVE_INFINITY) < LAST_USE_EVERY_MS) return owner;
-    usedAt.set(owner.id, at);
-    query(`update api_key set last_used_at = now() where id = $1`, [owner.id]).catch((error) =>
+    if (at - (good.get(name) ?? Number.NEGATIVE_INFINITY) < LAST_USE_EVERY_MS) return owner;
+    remember(name, at);
+    query(LAST_USE, [owner.id]).catch((error) =>
       log.warn({ err: error, keyId: owner.id }, "the last use of a key was not written down"),
     );
+    return owner;
+  };
+  const recordApp = (owner: AppOwner | null, id: string): AppOwner | null => {
+    if (owner === null) good.delete(id);
+    else if (!good.has(id)) remember(id, 0);
     return owner;
   };
 
   return {
     key(clear) {
-      // The memory knows keys by a hash: no clear key outlives its request.
-      const name = hash("sha256", clear, "base64");
+      const name = nameOf(clear);
       const found = keys.get(name, () => loadKey(query, keyDigest(pepper, clear)));
-      return found instanceof Promise ? found.then(recordUse) : recordUse(found);
+      return found instanceof Promise
+        ? found.then((owner) => recordUse(name, owner))
+        : recordUse(name, found);
     },
-    app: (id) => apps.get(id, () => loadApp(query, id)),
+    app(id) {
+      const found = apps.get(id, () => loadApp(query, id));
+      return found instanceof Promise
+        ? found.then((owner) => recordApp(owner, id))
+        : recordApp(found, id);
+    },
     merchant: (id) => merchants.get(id, () => loadMerchant(query, id)),
+    wasGood: (clear) => good.has(clear) || good.has(nameOf(clear)),
   };
 }
 
@@ -169,14 +198,16 @@ export async function issueKey(
     merchantId: string | null;
     environment: Environment;
     scopes: readonly ("merchant" | "gateway")[];
+    /** What people call it. */
+    name?: string | null;
   },
 ): Promise<{ id: string; key: string }> {
   const id = newId("key");
   const kind = owner.scopes.includes("merchant") ? "sk" : "gk";
   const key = `${kind}_${owner.environment}_${randomBytes(32).toString("base64url")}`;
   await query(
-    `insert into api_key (id, partner_id, merchant_id, environment, digest, scopes)
-     values ($1, $2, $3, $4, $5, $6)`,
+    `insert into api_key (id, partner_id, merchant_id, environment, digest, scopes, name)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
     [
       id,
       owner.partnerId,
@@ -184,6 +215,7 @@ export async function issueKey(
       owner.environment,
       keyDigest(pepper, key),
       owner.scopes,
+      owner.name ?? null,
     ],
   );
   return { id, key };

@@ -1,31 +1,28 @@
-import { eventPayload, TOPIC_OF } from "#server/domain/payment/event-payload.ts";
+import { type EventSubject, eventPayload } from "#server/domain/payment/event-payload.ts";
 import { transition } from "#server/domain/payment/transitions.ts";
+import { type EventTopic, TOPIC_OF } from "#server/domain/webhook/topics.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { ChangeOutcome, Payment, StatusChange, Tx } from "#server/ports/store.ts";
 import type { Query } from "./client.ts";
+import { stagesOf, termsOf } from "./event-snapshot.ts";
 import { type AttemptRow, PAYMENT_COLUMNS, type PaymentRow, toAttempt, toPayment } from "./rows.ts";
 
 type OutboxEntry = {
   payment: Payment;
-  topic: string;
+  topic: EventTopic;
   dedupe: string;
-  cause: Parameters<typeof eventPayload>[1];
+  /** What brought the event about; exceptions and refunds show its body. */
+  cause: EventSubject;
 };
 
 /** Writes one event for the merchant; the payment's row must be locked, so that sequence numbers have no holes. */
 export async function writeOutbox(query: Query, entry: OutboxEntry): Promise<void> {
   const { payment, topic, dedupe, cause } = entry;
+  const payload = eventPayload(termsOf(payment), await stagesOf(query, payment.id), cause);
   await query(
     `insert into outbox (event_id, merchant_id, payment_id, topic, sequence, dedupe, payload)
      select $1, $2, $3, $4, coalesce(max(sequence), 0) + 1, $5, $6 from outbox where payment_id = $3`,
-    [
-      newId("event"),
-      payment.merchantId,
-      payment.id,
-      topic,
-      dedupe,
-      JSON.stringify(eventPayload(payment, cause)),
-    ],
+    [newId("event"), payment.merchantId, payment.id, topic, dedupe, JSON.stringify(payload)],
   );
 }
 
@@ -82,13 +79,14 @@ export const paymentTx = (
     return rows[0] === undefined ? null : toPayment(rows[0]);
   },
   change: (payment, event) => change(query, payment, event),
-  async insertAttempt({ id, paymentId, optionId, resultsDigest, signature }) {
+  async insertAttempt({ id, paymentId, optionId, resultsDigest, signature, proof }) {
     await query(
-      `insert into attempt (id, payment_id, option_id, results_digest, signature) values ($1, $2, $3, $4, $5)`,
-      [id, paymentId, optionId, resultsDigest, signature],
+      `insert into attempt (id, payment_id, option_id, results_digest, signature, proof) values ($1, $2, $3, $4, $5, $6)`,
+      [id, paymentId, optionId, resultsDigest, signature, proof],
     );
   },
   async claimAuthorization({ chain, authorization, paymentId, digest }) {
+    if (authorization.mechanism === "native") return true;
     const { token, payer, nonce } = authorization;
     const rows = await query<{ payment_id: string }>(
       `with claimed as (

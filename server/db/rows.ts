@@ -1,5 +1,5 @@
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
-import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { Mechanism, Terms } from "#server/domain/option/authorization.ts";
 import type { DepthRule } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentStatus } from "#server/domain/payment/state.ts";
 import type { TxPlan } from "#server/ports/chain.ts";
@@ -81,11 +81,11 @@ export type OptionRow = {
   asset: string;
   payer: string;
   recipient: string;
-  mechanism: "eip3009" | "permit2";
+  mechanism: Mechanism;
   amount_minor: string;
   fingerprint: string;
   actions: WalletRpcAction[];
-  authorization: Authorization;
+  authorization: Terms;
   auth_digest: string;
   quote: Record<string, unknown> | null;
   usd_micros: string | null;
@@ -119,6 +119,7 @@ export type AttemptRow = {
   option_id: string;
   results_digest: string;
   signature: string;
+  proof: string | null;
   state: "live" | "ended";
   reverts: number;
 };
@@ -129,6 +130,7 @@ export const toAttempt = (row: AttemptRow): Attempt => ({
   optionId: row.option_id,
   resultsDigest: row.results_digest,
   signature: row.signature,
+  proof: row.proof,
   state: row.state,
   reverts: row.reverts,
 });
@@ -146,6 +148,7 @@ export type MovementRow = {
   recipient: string;
   amount_minor: string;
   auth_nonce: string | null;
+  tag: string | null;
   state: Movement["state"];
   payment_id: string | null;
 };
@@ -163,6 +166,7 @@ export const toMovement = (row: MovementRow): Movement => ({
   recipient: row.recipient,
   amount: BigInt(row.amount_minor),
   authNonce: row.auth_nonce,
+  tag: row.tag,
   state: row.state,
   paymentId: row.payment_id,
 });

@@ -1,11 +1,19 @@
 import type { Store, Tx } from "#server/ports/store.ts";
 import { chainTx } from "./chain-tx.ts";
 import type { Database, Query } from "./client.ts";
+import { collectStore, collectTx } from "./collect.ts";
 import { createPayment } from "./create-payment.ts";
+import { eventQueue } from "./event-queue.ts";
+import { eventReads, eventTx } from "./events.ts";
+import { explainReads } from "./explain.ts";
+import { merchantReads, merchantTx } from "./merchants.ts";
 import { moneyTx } from "./money-tx.ts";
 import { once } from "./once.ts";
+import { paymentListReads } from "./payment-list.ts";
 import { paymentReads } from "./payment-reads.ts";
 import { paymentTx } from "./payment-tx.ts";
+import { pushReads, pushTx } from "./push.ts";
+import { refundReads, refundTx } from "./refunds.ts";
 import { outgoing, sweeps } from "./sweeps.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -18,6 +26,11 @@ export function createStore(db: Database, sendJob: SendJob, merchant: Store["mer
     ...paymentTx(query),
     ...moneyTx(query),
     ...chainTx(query),
+    ...eventTx(query),
+    ...collectTx(query),
+    ...merchantTx(query),
+    ...refundTx(query),
+    ...pushTx(query),
     sendJob: (queue, data) => sendJob(query, queue, data),
   });
   return {
@@ -28,5 +41,13 @@ export function createStore(db: Database, sendJob: SendJob, merchant: Store["mer
     ...paymentReads(db),
     ...sweeps(db),
     ...outgoing(db),
+    ...eventQueue(db),
+    ...eventReads(db),
+    ...collectStore(db),
+    ...merchantReads(db),
+    ...paymentListReads(db),
+    ...refundReads(db),
+    ...pushReads(db),
+    ...explainReads(db),
   };
 }

@@ -1,5 +1,6 @@
 import type { Store } from "#server/ports/store.ts";
 import type { Database } from "./client.ts";
+import { AWAITS_PUSH, optionForTag } from "./push.ts";
 import {
   type CaptureRow,
   type ChainTxRow,
@@ -48,8 +49,8 @@ export const sweeps = (
   async paymentsToExpire(limit) {
     return ids(
       await db.query(
-        `select id from payment where status = 'requires_action' and expires_at <= clock_timestamp()
-         order by expires_at limit $1`,
+        `select id from payment p where status = 'requires_action' and expires_at <= clock_timestamp()
+           and not ${AWAITS_PUSH} order by expires_at limit $1`,
         [limit],
       ),
     );
@@ -87,7 +88,12 @@ export const sweeps = (
     );
     return rows.map(toMovement);
   },
-  async optionForMovement({ chain, payer, authNonce, asset, txHash, amount, recipient }) {
+  async optionForMovement(movement) {
+    const { chain, payer, authNonce, asset, txHash, amount, recipient } = movement;
+    if (movement.tag !== null) {
+      const [row] = await optionForTag(db.query, movement);
+      return row === undefined ? null : toOption(row);
+    }
     const rows =
       authNonce !== null
         ? await db.query<OptionRow>(
@@ -211,6 +217,7 @@ export const outgoing = (
          <= clock_timestamp() - make_interval(secs => $2)) as due
        from settlement s where s.state = 'pending' and s.asset like $1 || '/%'
          and not exists (select 1 from settlement_hold h where h.asset in (s.asset, '*'))
+         and not exists (select 1 from refund r where r.payment_id = s.payment_id and r.state = 'pending')
        order by s.created_at limit $3`,
       [chain, batchEveryS, limit],
     );

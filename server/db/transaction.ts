@@ -32,6 +32,10 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/** Every connection was in use for as long as a call waits for one: waiting again would only make the others wait. */
+const waitedInVain = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes("timeout exceeded when trying to connect");
+
 /** Whether an error is a unique violation, and of which constraint. */
 export const uniqueViolation = (error: unknown): string | null =>
   codeOf(error) === "23505" && typeof error === "object" && error !== null && "constraint" in error
@@ -76,7 +80,7 @@ export async function inTransaction<T>(
     try {
       return await once(pool, work);
     } catch (error) {
-      if (attempt === MAX_TRIES || !isTransient(error)) throw error;
+      if (attempt === MAX_TRIES || !isTransient(error) || waitedInVain(error)) throw error;
       await pause(Math.min(1000, 20 * 2 ** attempt) * (0.5 + Math.random() / 2));
     }
   }

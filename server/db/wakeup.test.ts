@@ -106,7 +106,7 @@ test("a failed read is tried again", async () => {
     if (fail) throw new Error("connection refused");
     return [{ id: "pay_1", version: 2 }] as Row[];
   };
-  const { changed } = createWakeup(listener, flaky, log);
+  const { changed } = createWakeup(listener, flaky, log, { perPayment: 2, perProcess: 3 });
   const hold = changed("pay_1", 1, 10_000, never);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(await isAnswered(hold)).toBe(false);

@@ -6,9 +6,6 @@ import type { Listener } from "./listener.ts";
 /** Most polls held at once; one above them is answered at once. */
 export type HoldCaps = { perPayment: number; perProcess: number };
 
-/** What one process holds unless told otherwise. */
-export const HOLD_CAPS: HoldCaps = { perPayment: 10, perProcess: 5_000 };
-
 /** A lost notification delays an answer by no more than this. */
 const REREAD_MS = 1_000;
 
@@ -26,7 +23,7 @@ export function createWakeup(
   listener: Listener,
   query: Query,
   log: Log,
-  caps: HoldCaps = HOLD_CAPS,
+  caps: HoldCaps,
 ): ProcessWakeup {
   const waiting = new Map<string, Set<Waiter>>();
   let held = 0;

@@ -10,7 +10,9 @@ import {
   unknownPath,
   wrongMethod,
 } from "#server/http/not-served.ts";
+import { openapi } from "#server/http/openapi.ts";
 import type { Log } from "#server/platform/log.ts";
+import { HttpConnection } from "./connection.ts";
 import { createMatcher, pathOf } from "./match.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -27,6 +29,7 @@ export type DoorParts = {
 const OWN_PATHS: Readonly<Record<string, Readonly<Record<string, RouteHandler>>>> = {
   "/healthz": { GET: healthz },
   "/readyz": { GET: readyz },
+  "/openapi.json": { GET: openapi },
 };
 
 /** A request target as a path with query: proxies may send the absolute form (RFC 9112, 3.2.2). */
@@ -41,12 +44,17 @@ const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/
 
 /** The API's own answers are written by an adapter that has a cheaper `Response`; the platform's stays for everybody else. */
 function adapt(
-  answer: (request: Request, target: string) => Promise<Response>,
+  answer: (request: Request, target: string, connection: HttpConnection) => Promise<Response>,
   onError: (error: unknown) => Response,
 ): NodeListener {
   const platform = { Request: globalThis.Request, Response: globalThis.Response };
   const listener = getRequestListener(
-    (request, { incoming }) => answer(request, targetOf(incoming as IncomingMessage)),
+    (request, { incoming, outgoing }) =>
+      answer(
+        request,
+        targetOf(incoming as IncomingMessage),
+        new HttpConnection(outgoing as ServerResponse),
+      ),
     { hostname: "localhost", errorHandler: onError },
   );
   answerWith(globalThis.Response);
@@ -58,7 +66,11 @@ function adapt(
 /** The process's one HTTP listener: the API by its route table, everything else by the pages. */
 export function createDoor({ log, pages, isOpen }: DoorParts): NodeListener {
   const match = createMatcher({ ...ROUTES, ...OWN_PATHS });
-  const answer = async (request: Request, target: string): Promise<Response> => {
+  const answer = async (
+    request: Request,
+    target: string,
+    connection: HttpConnection,
+  ): Promise<Response> => {
     const path = pathOf(target);
     const found = match(path);
     if (found.kind === "malformed" || !target.startsWith("/")) return malformedRequest(path);
@@ -67,7 +79,7 @@ export function createDoor({ log, pages, isOpen }: DoorParts): NodeListener {
     const handler = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
     if (handler === undefined) return wrongMethod(path, Object.keys(found.methods));
     if (!isOpen() && !(path in OWN_PATHS)) return notReadyYet(path);
-    return handler(request, { params: Promise.resolve(found.params) });
+    return handler(request, { params: Promise.resolve(found.params), connection });
   };
   const api = adapt(answer, (error) => {
     if (error instanceof RequestError) return malformedRequest("/v1/");

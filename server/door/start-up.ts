@@ -32,7 +32,12 @@ export async function openChecked(settings: Env, options: { worker: boolean }): 
   }
   if (problems.length > 0)
     refuseStart(`The database is not usable:\n${problems.map((one) => `  - ${one}`).join("\n")}`);
-  const [found] = await Promise.all([opened.verifyChains(), opened.queue.start()]);
+  const [found] = await Promise.all([
+    opened.verifyChains(),
+    opened.queue.start(),
+    // What was counted before a restart still counts.
+    opened.limits.share(),
+  ]);
   for (const one of found) opened.log.warn(one);
   return opened;
 }

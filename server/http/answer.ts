@@ -2,7 +2,8 @@ import { newId } from "#server/platform/ids.ts";
 import type { AppliedVersion } from "./read-version.ts";
 
 /** Headers that every origin may read, on the paths browsers call. */
-const EXPOSED = "Date, Request-Id, Retry-After, Service-Version, WCP-Version";
+const EXPOSED =
+  "Date, RateLimit, RateLimit-Policy, Request-Id, Retry-After, Service-Version, WCP-Version";
 
 type ResponseClass = new (body: string | null, init: ResponseInit) => Response;
 let responseClass: ResponseClass = Response;

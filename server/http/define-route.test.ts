@@ -5,9 +5,11 @@ import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Container, installContainer } from "#server/container.ts";
 import { errorResponse, merchantErrorResponse } from "#server/contract/errors.ts";
+import { createRateCounts } from "#server/db/rate-counts.ts";
 import { createDoor } from "#server/door/listener.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
 import type { Payment, StoredAnswer } from "#server/ports/store.ts";
+import type { Hangup } from "#server/ports/wakeup.ts";
 
 const log = pino({ level: "silent" });
 const KEY = `sk_test_${"a".repeat(43)}`;
@@ -61,7 +63,7 @@ const payment = {
 let readPayment: (id: string) => Promise<Partial<Payment> | null>;
 let answers: Map<string, { fingerprint: Uint8Array; answer: StoredAnswer }>;
 let created: unknown[];
-let changed: (signal: AbortSignal) => Promise<void>;
+let changed: (signal: Hangup) => Promise<void>;
 
 const store = {
   payment: (id: string) => readPayment(id),
@@ -92,6 +94,10 @@ const settings = {
   FLORIN_MODE: "sandbox",
   FLORIN_MIN_PAYMENT_CENTS: 10,
   FLORIN_MAX_PAYMENT_USD: 100_000,
+  FLORIN_TRUSTED_PROXIES: 0,
+  FLORIN_HELD_PER_KEY: 200,
+  FLORIN_MAX_IN_FLIGHT: 5_000,
+  FLORIN_MAX_DATABASE_QUEUE: 2_000,
   baseUrl: "http://127.0.0.1:3000",
   checkoutUrl: "http://127.0.0.1:3000",
   payHost: "127.0.0.1:3000",
@@ -111,14 +117,19 @@ const parts = {
       fiat: async () => ({ usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 }),
     },
     wakeup: {
-      changed: (_: string, __: number, ___: number, signal: AbortSignal) => changed(signal),
+      changed: (_: string, __: number, ___: number, signal: Hangup) => changed(signal),
     },
   },
   credentials: {
     key: (clear: string) => OWNERS[clear] ?? null,
     app: (id: string) => (id === "app_test_wallet" ? owner("app_test_wallet", "par_3", []) : null),
     merchant: (id: string) => MERCHANTS[id] ?? null,
+    wasGood: () => true,
   },
+  limits: createRateCounts(async () => [], { FLORIN_MODE: "sandbox" } as never, log),
+  underWay: { count: 0 },
+  wakeup: { held: () => 0 },
+  db: { pool: { waitingCount: 0 } },
   heldByKey: new Map(),
   state: { phase: "serving" },
   isOutage: (error: unknown) => error instanceof ChainUnavailable,

@@ -5,11 +5,22 @@ import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
+import type { Hangup } from "#server/ports/wakeup.ts";
 import { type Answer, newRequestId, respond } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
+import { enter, leave } from "./back-pressure.ts";
 import { checkHeaders } from "./check-headers.ts";
+import type { Connection } from "./connection.ts";
 import { type Audience, errorAnswer, refuse, statusOf } from "./error-answer.ts";
 import { readClaim } from "./idempotency.ts";
+import {
+  type Counted,
+  countAddress,
+  countCaller,
+  countFailures,
+  countPayment,
+  limitHeaders,
+} from "./limits.ts";
 import { logRequest, type RequestTrace } from "./log-request.ts";
 import { starting } from "./not-served.ts";
 import { readPaymentId } from "./payment-id.ts";
@@ -21,7 +32,7 @@ import { validate } from "./validate.ts";
 /** What Next and the front door call: a plain function of the web's own types. Next names no `params` where the path has none. */
 export type RouteHandler = (
   request: Request,
-  context: { params: Promise<Record<string, string> | undefined> },
+  context: { params: Promise<Record<string, string> | undefined>; connection?: Connection },
 ) => Promise<Response>;
 
 type Out<S> = S extends z.ZodType ? z.output<S> : null;
@@ -39,7 +50,7 @@ export type RouteInput<E extends EndpointShape> = {
   /** The caller named its version by a header only deployed terminals use. */
   olderHeader: boolean;
   /** Aborts when the caller hangs up. */
-  readonly signal: AbortSignal;
+  readonly signal: Hangup;
 };
 
 /** As `RouteInput`, with what makes a repetition answer the same. */
@@ -54,18 +65,25 @@ type Passage = {
   request: Request;
   container: Container;
   params: Record<string, string>;
+  connection: Connection | undefined;
+  counted: Counted;
   trace: RequestTrace;
 };
 
 /** Who calls and in which version; from here on the answer names that version. */
 async function admit(endpoint: EndpointShape, passage: Passage): Promise<Caller> {
-  const { request, trace } = passage;
-  checkHeaders(request.headers);
-  const asked = askedVersion(request.headers);
+  const { request, container: parts, counted, connection, trace } = passage;
+  const { headers } = request;
+  checkHeaders(headers);
+  const asked = askedVersion(headers);
   if (asked !== null) trace.version = asked;
-  const { caller, pin } = await authenticate(passage.container, endpoint, request.headers);
+  const address = await countAddress(parts, endpoint, counted, { connection, headers });
+  const { caller, pin } = await countFailures(parts, endpoint, counted, { address, headers }, () =>
+    authenticate(parts, endpoint, headers),
+  );
   trace.caller = caller;
   trace.version = applyVersion(asked, pin);
+  await countCaller(parts, counted, caller, headers);
   return caller;
 }
 
@@ -75,6 +93,7 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
   const hosts = endpoint.auth === "gateway" ? parts.env : null;
   const paymentId = params.id === undefined ? "" : readPaymentId(params.id, hosts);
   trace.paymentId = paymentId;
+  await countPayment(parts, endpoint, passage.counted, paymentId);
   const query = endpoint.query === null ? null : readQuery(endpoint.query, request.url);
   const raw = endpoint.body === null ? null : await readBody(request, endpoint.bodyLimit);
   const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");
@@ -87,7 +106,7 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
     services: parts.services,
     olderHeader: namesOlderHeader(request.headers),
     get signal() {
-      return request.signal;
+      return passage.connection?.hangup ?? request.signal;
     },
   };
   return { input, raw };
@@ -108,6 +127,7 @@ async function serve(
   work: (passage: Passage) => Promise<Answer>,
   request: Request,
   params: Record<string, string>,
+  connection: Connection | undefined,
 ): Promise<Response> {
   const trace: RequestTrace = {
     requestId: newRequestId(),
@@ -118,24 +138,31 @@ async function serve(
     paymentId: "",
   };
   const parts = container();
+  const counted: Counted = { policy: "", closest: null };
   let answer: Answer;
+  let entered = false;
   try {
+    enter(parts);
+    entered = true;
     // Before its chains were compared a process would offer nothing, which a wallet takes for an empty purse.
     if (parts.state.phase === "starting") throw starting();
-    answer = await work({ request, container: parts, params, trace });
+    answer = await work({ request, container: parts, params, connection, counted, trace });
     logRequest(parts, trace, answer.status, null);
   } catch (error) {
     const refused = errorAnswer(error, trace.requestId, audienceOf(endpoint), parts.isOutage);
     logRequest(parts, trace, refused.status, { code: refused.code, error });
     answer = refused;
+  } finally {
+    if (entered) leave(parts);
   }
-  return respond(answer, trace.requestId, trace.version, endpoint.cors);
+  const limited = { ...answer, headers: { ...limitHeaders(counted), ...answer.headers } };
+  return respond(limited, trace.requestId, trace.version, endpoint.cors);
 }
 
 const routeOf =
   (endpoint: EndpointShape, work: (passage: Passage) => Promise<Answer>): RouteHandler =>
-  async (request, { params }) =>
-    serve(endpoint, work, request, (await params) ?? {});
+  async (request, { params, connection }) =>
+    serve(endpoint, work, request, (await params) ?? {}, connection);
 
 /** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes. */
 export const defineRoute = <E extends EndpointShape>(
@@ -166,7 +193,8 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
     if (caller.kind === "gateway") throw new AppError("forbidden", "Merchant keys only");
     const { input, raw } = await readInput(endpoint, passage, caller);
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
-      name === "id" ? input.paymentId : input.param(name),
+      // A database refuses some characters and very long keys; no id of ours has either.
+      name === "id" ? input.paymentId : encodeURIComponent(input.param(name)).slice(0, 128),
     );
     const claim = readClaim(passage.request.headers, caller, path, raw);
     const rendered = (response: z.input<E["response"]>) => render(endpoint, response);

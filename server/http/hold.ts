@@ -1,8 +1,5 @@
 import { container } from "#server/container.ts";
 
-/** Most polls held at once for one key or app; one above them is answered at once. */
-export const MAX_HELD_PER_KEY = 200;
-
 /** Runs `work` with how long it may hold its caller: `waitMs`, or nothing when the key holds too many calls already. */
 export async function withHold<T>(
   keyId: string,
@@ -10,9 +7,9 @@ export async function withHold<T>(
   work: (waitMs: number) => Promise<T>,
 ): Promise<T> {
   if (waitMs === 0) return work(0);
-  const { heldByKey } = container();
+  const { heldByKey, env } = container();
   const held = heldByKey.get(keyId) ?? 0;
-  if (held >= MAX_HELD_PER_KEY) return work(0);
+  if (held >= env.FLORIN_HELD_PER_KEY) return work(0);
   heldByKey.set(keyId, held + 1);
   try {
     return await work(waitMs);

@@ -2,11 +2,14 @@ import type { ChainPort } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import { advanceIntents } from "#server/usecases/advance-intents.ts";
 import { endImpossible } from "#server/usecases/end-impossible.ts";
+import { executeRefunds } from "#server/usecases/execute-refunds.ts";
 import { finalizeCaptures, orphanCaptures } from "#server/usecases/finalize-captures.ts";
+import { followPushes } from "#server/usecases/follow-pushes.ts";
 import { judgeArrivals } from "#server/usecases/judge-arrivals.ts";
 import { scanChain } from "#server/usecases/scan-chain.ts";
 import { settle } from "#server/usecases/settle.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
+import { watchRefunds } from "#server/usecases/watch-refunds.ts";
 
 /** Pause between two sweeps for work that no new block brought about. */
 const SWEEP_EVERY_MS = 1_000;
@@ -52,10 +55,13 @@ export async function chainTurn(
   }
   if (moved || sweep) {
     await advanceIntents(services, chain, head);
+    await executeRefunds(services, chain);
     await settle(services, chain);
+    await watchRefunds(services, chain);
   }
   if (!sweep) return;
   if (!moved) await judgeArrivals(services, chain);
+  await followPushes(services, chain);
   const suspects = await sweepSubmissions(services, chain);
   await endImpossible(services, chain, suspects);
 }

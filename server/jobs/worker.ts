@@ -1,7 +1,9 @@
 import type { Log } from "#server/platform/log.ts";
 import { SUBMIT_CAPTURE } from "#server/ports/jobs.ts";
 import type { Services } from "#server/ports/services.ts";
+import { createDeliverer } from "#server/usecases/deliver-webhooks.ts";
 import { expirePayments } from "#server/usecases/expire-payments.ts";
+import { numberEvents } from "#server/usecases/number-events.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
 import { createLease, type Lease } from "./lease.ts";
 import { type Loop, startLoop } from "./loop.ts";
@@ -9,6 +11,8 @@ import type { Queue } from "./queue.ts";
 import { createChainRunner } from "./run-chain.ts";
 
 const EXPIRE_EVERY_MS = 500;
+/** Pauses between looks for new events, and for deliveries that are due. */
+const EVENTS_EVERY_MS = 100;
 /** How long the answer to an idempotent call can be asked for again, and how often older ones are dropped. */
 const ANSWERS_KEPT_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
@@ -67,9 +71,17 @@ export async function startWorker(
   for (const [name, chain] of services.chains)
     add(`chain:${name}`, createChainRunner(services, chain), chain.facts.pollMs);
   add("expire", async () => void (await expirePayments(services)), EXPIRE_EVERY_MS);
+  const deliverer = createDeliverer(services);
+  add("events", () => numberEvents(services), EVENTS_EVERY_MS);
+  add("webhooks", () => deliverer.turn(), EVENTS_EVERY_MS);
   add(
     "forget",
     async () => void (await services.store.forgetAnswers(ANSWERS_KEPT_DAYS)),
+    FORGET_EVERY_MS,
+  );
+  add(
+    "forget-collected",
+    async () => void (await services.store.forgetCollected()),
     FORGET_EVERY_MS,
   );
   await queue.boss.work<{ paymentId: string }>(
@@ -82,6 +94,7 @@ export async function startWorker(
   return {
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
+      await deliverer.stop();
       await queue.stop();
       await Promise.all(leases.map((lease) => lease.release()));
     },

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
+import { LOAD_SETTINGS } from "./load-settings.ts";
 import { type ChainEntry, type Registry, registrySchema } from "./registry.ts";
 import { SHIPPED_REGISTRY } from "./registry-shipped.ts";
 
@@ -42,6 +43,7 @@ const settings = z.object({
   FLORIN_MIN_PAYMENT_CENTS: z.coerce.number().int().positive().default(10),
   /** Seconds between two settlements of one merchant and asset on the batched schedule. */
   FLORIN_SETTLEMENT_BATCH_S: z.coerce.number().int().positive().default(3600),
+  ...LOAD_SETTINGS,
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   /** Named crash points for tests; refused in live mode. */
   FAILPOINT: z.string().optional(),

@@ -121,7 +121,8 @@ const pyusd = (address: string, feed: FeedEntry | null) =>
     eip3009: { name: "PayPal USD", version: "1", signatures: "vrs" },
   });
 
-const ETHER = { symbol: "ETH", name: "Ether", decimals: 18 };
+/** Ether is accepted where its feed is verified; the coins of other networks once an operator's own file says so. */
+const ETHER = { symbol: "ETH", name: "Ether", decimals: 18, slip44: 60, accepted: true };
 
 const live = (
   chain: Pick<ChainEntry, "caip2" | "name" | "native" | "explorerUrl" | "depth" | "tokens"> &
@@ -203,6 +204,8 @@ const BNB = live(
       name: "BNB",
       decimals: 18,
       feed: hourly("0x0567F2323251f0Aab15c8dFb1967E4e8A7D42aeE"),
+      slip44: 714,
+      accepted: false,
     },
     explorerUrl: "https://bscscan.com",
     depth: FAST_DEPTH,
@@ -237,6 +240,8 @@ const POLYGON = live(
       name: "Polygon Ecosystem Token",
       decimals: 18,
       feed: hourly("0xAB594600376Ec9fD91F8e885dADF0CE036862dE0"),
+      slip44: 966,
+      accepted: false,
     },
     explorerUrl: "https://polygonscan.com",
     depth: FAST_DEPTH,
@@ -319,6 +324,8 @@ const CELO = live(
       name: "Celo",
       decimals: 18,
       feed: hourly("0x0568fD19986748cEfF3301e55c0eb1E729E0Ab7e"),
+      slip44: 52752,
+      accepted: false,
     },
     explorerUrl: "https://celoscan.io",
     depth: ROLLUP_DEPTH,
@@ -338,7 +345,14 @@ const MONAD = live(
   {
     caip2: "eip155:143",
     name: "Monad",
-    native: { symbol: "MON", name: "Monad", decimals: 18, feed: null },
+    native: {
+      symbol: "MON",
+      name: "Monad",
+      decimals: 18,
+      feed: null,
+      slip44: 60,
+      accepted: false,
+    },
     explorerUrl: "https://monadscan.com",
     depth: FAST_DEPTH,
     sanctionsOracle: null,

@@ -51,6 +51,10 @@ const chainEntry = z.object({
     name: z.string(),
     decimals: z.int(),
     feed: feed.nullable(),
+    /** SLIP-44 number in its CAIP-19 name. */
+    slip44: z.int().min(0).default(60),
+    /** Whether buyers may pay with it; needs a feed. Every block is then read with all its transactions. */
+    accepted: z.boolean().default(false),
   }),
   iconUrl: z.string().nullable().default(null),
   explorerUrl: z.url().nullable().default(null),

@@ -1,5 +1,5 @@
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
-import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { Authorization, Mechanism, Terms } from "#server/domain/option/authorization.ts";
 import type { DepthBand } from "#server/domain/payment/evidence.ts";
 
 /** A block as a scanner needs it; `time` is Unix seconds. */
@@ -8,7 +8,7 @@ export type BlockRef = { number: bigint; hash: string; parent: string; time: big
 /** A chain's head and its finality tags; where a tag is missing the node's number for it is 0. */
 export type ChainHead = { latest: BlockRef; safe: bigint; finalized: BlockRef };
 
-/** One transfer of a registered token to a watched account, in one block. Addresses are lower case. */
+/** One transfer of a registered token or of native coin to a watched account, in one block. Addresses are lower case. */
 export type InboundTransfer = {
   /** CAIP-19 without prefix, lower case. */
   asset: string;
@@ -16,20 +16,46 @@ export type InboundTransfer = {
   recipient: string;
   amount: bigint;
   txHash: string;
+  /** -1 for native coin, which leaves no log. */
   logIndex: number;
   /** EIP-3009 nonce used by the payer in the same call, or null. */
   authNonce: string | null;
+  /** The 32 bytes that a transfer of native coin carried as its data, lower case; null: something else, or a token. */
+  tag: string | null;
+};
+
+/** A transaction as a node knows it, mined or not. Addresses and data are lower case; `to` is null for a creation. */
+export type KnownTx = {
+  from: string;
+  to: string | null;
+  value: bigint;
+  data: string;
+  nonce: bigint;
+  /** Whether it is in a block. */
+  mined: boolean;
+};
+
+/** A transfer of a registered token, whoever made it and whoever got it. Addresses are lower case. */
+export type SentTransfer = Omit<InboundTransfer, "authNonce" | "tag"> & { blockNumber: bigint };
+
+/** Which transfers are looked for: any of `assets` from any of `senders` to any of `recipients`, blocks `from` to `to`. */
+export type TransferQuery = {
+  assets: string[];
+  senders: string[];
+  recipients: string[];
+  from: bigint;
+  to: bigint;
 };
 
 /** Token facts a wallet and our own checks need. */
 export type TokenFacts = {
-  /** CAIP-19 without prefix, lower case: `eip155:1/erc20:0x…`. */
+  /** CAIP-19 without prefix, lower case: `eip155:1/erc20:0x…`, or `eip155:1/slip44:60` for native coin. */
   asset: string;
   symbol: string;
   name: string;
   decimals: number;
   iconUrl: string | null;
-  mechanism: "eip3009" | "permit2";
+  mechanism: Mechanism;
   /** ISO 4217 code it counts 1:1 for inside the depeg band; null: floating. */
   peg: string | null;
   depegBps: number;
@@ -57,7 +83,7 @@ export type ChainFacts = {
 /** What an account holds, read at the latest block. */
 export type PayerFacts = {
   hasCode: boolean;
-  /** Per asked asset; an asset whose read failed is absent. `allowance` is the one to Permit2. */
+  /** Per asked asset; an asset whose read failed is absent. `allowance` is the one to Permit2; native coin is less the gas to send it. */
   tokens: { asset: string; balance: bigint; allowance: bigint }[];
 };
 
@@ -69,6 +95,10 @@ export type OfferInput = {
   recipient: string;
   amount: bigint;
   nonce: string;
+  /** What a transfer of native coin carries as its data. */
+  tag: string;
+  /** Message to be signed first as proof that the account is the buyer's; null: no proof is asked for. */
+  proof: string | null;
   /** Unix seconds. */
   deadline: number;
   /** Allowance to Permit2 now. */
@@ -77,8 +107,8 @@ export type OfferInput = {
   approveHeadroomBps: number;
 };
 
-/** Actions in order, and what the last of them authorizes with its EIP-712 digest. */
-export type Offer = { actions: WalletRpcAction[]; authorization: Authorization; digest: string };
+/** Actions in order, and what the last of them authorizes with its EIP-712 digest; for a transfer the wallet sends, its tag. */
+export type Offer = { actions: WalletRpcAction[]; authorization: Terms; digest: string };
 
 /** Why a call would not go through now, read from the chain. */
 export type RevertReason =
@@ -144,8 +174,20 @@ export type ChainPort = {
   head(): Promise<ChainHead>;
   /** Null: no such block yet. */
   blockAt(number: bigint): Promise<BlockRef | null>;
-  /** Transfers of registered tokens in exactly this block to any of `recipients`, by block hash. */
+  /**
+   * Transfers of registered tokens, and of native coin where it is accepted, in exactly this block to any of `recipients`, by
+   * block hash. Native coin that a contract passes on in an inner call is not seen: only whole transactions to a recipient are.
+   */
   inboundTransfers(block: BlockRef, recipients: string[]): Promise<InboundTransfer[]>;
+  /** Transfers in blocks that are final, in the chain's order. */
+  transfersBetween(query: TransferQuery): Promise<SentTransfer[]>;
+  /** Pure: the call a wallet makes to send exactly this; null where `transfersBetween` would not find it. */
+  walletTransfer(
+    asset: string,
+    from: string,
+    to: string,
+    amount: bigint,
+  ): WalletRpcAction["data"] | null;
   payerFacts(address: string, assets: string[]): Promise<PayerFacts>;
   /** Pure: builds what a wallet is asked for; null: this account cannot pay with this token here. */
   offer(input: OfferInput): Offer | null;
@@ -158,9 +200,16 @@ export type ChainPort = {
     signature: string,
     options: { payerHasCode: boolean; allowancePending: boolean },
   ): Promise<SignatureCheck>;
+  /** Whether the account signed this message: a plain account by recovery, one with code by ERC-1271. */
+  provesAccount(
+    account: string,
+    message: string,
+    signature: string,
+    hasCode: boolean,
+  ): Promise<boolean>;
   simulate(plan: TxPlan, signer: string): Promise<Simulation>;
   /** Whether the keys that submit this mechanism have gas money; options without it are not offered. */
-  canSubmit(mechanism: "eip3009" | "permit2"): Promise<boolean>;
+  canSubmit(mechanism: Mechanism): Promise<boolean>;
   fees(): Promise<Fees>;
   /** Signs with the named key; refuses any plan the key's role does not allow. Deterministic (RFC 6979). */
   sign(
@@ -168,6 +217,8 @@ export type ChainPort = {
     tx: { signer: string; nonce: bigint; gas: bigint; fees: Fees },
   ): Promise<SignedTx>;
   broadcast(raw: Uint8Array): Promise<BroadcastOutcome>;
+  /** Null: no node knows the transaction, which says nothing about whether one will. */
+  transaction(hash: string): Promise<KnownTx | null>;
   /** Null: no node knows a receipt. */
   receipt(hash: string): Promise<Receipt | null>;
   /** The receipts of those of `hashes` that are in this block. */

@@ -6,6 +6,7 @@ import type { PriceSource } from "./prices.ts";
 import type { Screening } from "./screening.ts";
 import type { Store } from "./store.ts";
 import type { Wakeup } from "./wakeup.ts";
+import type { WebhookSender } from "./webhook-sender.ts";
 
 /** What use cases are handed. */
 export type Services = {
@@ -30,6 +31,7 @@ export type Services = {
   prices: PriceSource;
   screening: Screening;
   wakeup: Wakeup;
+  webhooks: WebhookSender;
 };
 
 /** Who calls, after authentication. */

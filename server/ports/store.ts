@@ -1,8 +1,14 @@
 import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
-import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { Mechanism, Terms } from "#server/domain/option/authorization.ts";
 import type { DepthRule, ExceptionKind } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domain/payment/state.ts";
 import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
+import type { CollectStore, CollectTx } from "./collect.ts";
+import type { EventStore, EventTx } from "./events.ts";
+import type { MerchantReads, MerchantTx } from "./merchants.ts";
+import type { PaymentListReads } from "./payment-list.ts";
+import type { PushStore, PushTx } from "./push.ts";
+import type { ExplainReads } from "./explain.ts";
 import type { RefundStore, RefundTx } from "./refunds.ts";
 
 /** A payment as stored. Times are Unix seconds. */
@@ -57,11 +63,12 @@ export type PaymentOption = {
   asset: string;
   payer: string;
   recipient: string;
-  mechanism: "eip3009" | "permit2";
+  mechanism: Mechanism;
   amount: bigint;
   fingerprint: string;
+  /** The calls a wallet makes, in order; those of native coin are handed out by fetch only. */
   actions: WalletRpcAction[];
-  authorization: Authorization;
+  authorization: Terms;
   digest: string;
   quote: Record<string, unknown> | null;
   usdMicros: bigint | null;
@@ -76,6 +83,8 @@ export type Attempt = {
   optionId: string;
   resultsDigest: string;
   signature: string;
+  /** The buyer's proof of ownership; null: none was asked for. */
+  proof: string | null;
   reverts: number;
   state: "live" | "ended";
 };
@@ -210,8 +219,11 @@ export type ChangeOutcome =
   | { kind: "applied"; payment: Payment; at: Date }
   | { kind: "refused"; payment: Payment };
 
+/** What areas with port files of their own add to a transaction. */
+type AreaTx = PushTx & CollectTx & EventTx & MerchantTx & RefundTx;
+
 /** What can be done inside one database transaction: rows only, no chain and no HTTP by type. */
-export type Tx = RefundTx & {
+export type Tx = AreaTx & {
   /** Locks the row; null: no such payment. */
   lockPayment(id: string): Promise<Payment | null>;
   /**
@@ -222,7 +234,7 @@ export type Tx = RefundTx & {
   insertAttempt(attempt: Omit<Attempt, "state" | "reverts">): Promise<void>;
   /** All capture intents of an attempt, oldest first. */
   captureIntents(attemptId: string): Promise<Intent[]>;
-  /** Claims the option's nonce for the payment; false: it belongs to another payment. */
+  /** Claims the option's nonce for the payment, where something is signed with one; false: it belongs to another payment. */
   claimAuthorization(option: PaymentOption): Promise<boolean>;
   liveAttempt(paymentId: string): Promise<Attempt | null>;
   endAttempt(id: string): Promise<void>;
@@ -285,7 +297,16 @@ export type OnceOutcome =
   | { kind: "conflict" }
   | { kind: "busy" };
 
-export type Store = RefundStore & {
+/** What areas with port files of their own add to the store. */
+type AreaStore = PushStore &
+  CollectStore &
+  EventStore &
+  MerchantReads &
+  PaymentListReads &
+  RefundStore &
+  ExplainReads;
+
+export type Store = AreaStore & {
   /** Runs `work` in one transaction and keeps its answer under the claim; a repetition gets the kept answer and does nothing. */
   once(
     claim: IdempotencyClaim | null,

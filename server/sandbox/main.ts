@@ -6,8 +6,9 @@ import { createDatabase } from "#server/db/client.ts";
 import { environment, migrate } from "./migrate.ts";
 import { prepare, ROOT } from "./prepare.ts";
 import { endLeftovers, endsWithParent, type Running, startProcess } from "./process.ts";
-import { type Demo, demoSchema, seedDemo } from "./seed.ts";
+import { type Demo, demoSchema, seedDemo, seedPartnerKey } from "./seed.ts";
 import { startWorld, type World } from "./world.ts";
+import { nativeAsset } from "./world-registry.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
@@ -26,16 +27,22 @@ async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
 
 /** Every asset of the world, in the registry's spelling. */
 export const assetsOf = (world: World): string[] =>
-  world.chains.flatMap(({ caip2, deployment }) =>
-    [deployment.usdc, deployment.usdt].map((address) => `${caip2}/erc20:${address.toLowerCase()}`),
-  );
+  world.chains.flatMap(({ caip2, deployment }) => [
+    ...[deployment.usdc, deployment.usdt].map(
+      (address) => `${caip2}/erc20:${address.toLowerCase()}`,
+    ),
+    nativeAsset(caip2),
+  ]);
 
 async function demoOf(world: World): Promise<Demo> {
   const known = demoSchema.safeParse(world.memory.seed);
-  if (known.success) return known.data;
+  if (known.success && known.data.partner !== undefined) return known.data;
   const db = createDatabase(world.databaseUrl, { max: 2 });
   try {
-    const demo = await seedDemo(db, { pepper: world.memory.pepper, assets: assetsOf(world) });
+    const { pepper } = world.memory;
+    const demo = known.success
+      ? { ...known.data, partner: await seedPartnerKey(db, { ...known.data, pepper }) }
+      : await seedDemo(db, { pepper, assets: assetsOf(world) });
     world.remember(demo);
     return demo;
   } finally {
@@ -89,13 +96,23 @@ function sandboxJson(world: World, demo: Demo, baseUrl: string) {
     merchant: first === undefined ? null : { id: first.id, apiKey: first.apiKey, flow: first.flow },
     merchants,
     gateway: demo.gateway,
+    partner: demo.partner,
     chains: world.chains.map(({ caip2, anvil, deployment }) => ({
       caip2,
       rpcUrl: anvil.rpcUrl,
       tokens: [
-        { symbol: "USDC", address: deployment.usdc, decimals: 6, mechanism: "eip3009" },
-        { symbol: "USDT", address: deployment.usdt, decimals: 6, mechanism: "permit2" },
-      ].map((token) => ({ ...token, caip19: `${caip2}/erc20:${token.address}` })),
+        ...[
+          { symbol: "USDC", address: deployment.usdc, decimals: 6, mechanism: "eip3009" },
+          { symbol: "USDT", address: deployment.usdt, decimals: 6, mechanism: "permit2" },
+        ].map((token) => ({ ...token, caip19: `${caip2}/erc20:${token.address}` })),
+        {
+          symbol: "ETH",
+          address: null,
+          decimals: 18,
+          mechanism: "native",
+          caip19: nativeAsset(caip2),
+        },
+      ],
     })),
     accounts: world.memory.buyers.flatMap(({ key, holds }) =>
       world.chains.map(({ caip2 }) => ({

@@ -17,6 +17,8 @@ export const demoSchema = z.object({
     }),
   ),
   gateway: z.object({ apiKey: z.string(), appId: z.string() }),
+  /** A key for all of the partner's merchants; worlds made before there was one get it at their next start. */
+  partner: z.object({ id: z.string(), apiKey: z.string() }).optional(),
 });
 
 export type Demo = z.infer<typeof demoSchema>;
@@ -66,7 +68,22 @@ export async function seedMerchant(
   return { id, apiKey: key, flow: seed.flow, destination };
 }
 
-/** The demo: one partner, a merchant per flow with destinations for every asset, a wallet key and a wallet app. */
+/** A key that manages the partner's merchants and sees the payments of all of them. */
+export async function seedPartnerKey(
+  db: Database,
+  world: { partnerId: string; pepper: string; environment?: "test" | "live" },
+): Promise<NonNullable<Demo["partner"]>> {
+  const { key } = await issueKey(db.query, world.pepper, {
+    partnerId: world.partnerId,
+    merchantId: null,
+    environment: world.environment ?? "test",
+    scopes: ["merchant"],
+    name: "Demo Partner",
+  });
+  return { id: world.partnerId, apiKey: key };
+}
+
+/** The demo: one partner, a merchant per flow with destinations for every asset, the partner's own key, a wallet key and a wallet app. */
 export async function seedDemo(
   db: Database,
   world: { pepper: string; assets: string[]; environment?: "test" | "live" },
@@ -91,5 +108,6 @@ export async function seedDemo(
     scopes: ["gateway"],
   });
   const appId = await registerApp(db.query, { partnerId, environment, name: "Demo Wallet" });
-  return { partnerId, merchants, gateway: { apiKey: key, appId } };
+  const partner = await seedPartnerKey(db, { ...world, partnerId });
+  return { partnerId, merchants, gateway: { apiKey: key, appId }, partner };
 }

@@ -2,6 +2,10 @@ import type { Registry } from "#server/platform/registry.ts";
 import type { Deployment, FeedName } from "./deploy.ts";
 
 const HEARTBEAT_S = 3_600;
+const SLIP44 = 60;
+
+/** The asset of a sandbox chain's native coin. */
+export const nativeAsset = (caip2: string): string => `${caip2}/slip44:${SLIP44}`;
 
 /** The registry of a sandbox world: what is deployed on its chains, in the words a live server reads. */
 export function worldRegistry(chains: { deployment: Deployment; name: string }[]): Registry {
@@ -20,7 +24,14 @@ export function worldRegistry(chains: { deployment: Deployment; name: string }[]
       caip2: `eip155:${deployment.chainId}`,
       name,
       environment: "test" as const,
-      native: { symbol: "ETH", name: "Ether", decimals: 18, feed: feedOf(deployment, "ETH / USD") },
+      native: {
+        symbol: "ETH",
+        name: "Ether",
+        decimals: 18,
+        feed: feedOf(deployment, "ETH / USD"),
+        slip44: SLIP44,
+        accepted: true,
+      },
       iconUrl: null,
       explorerUrl: null,
       blockTimeMs: 1_000,

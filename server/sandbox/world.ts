@@ -15,10 +15,10 @@ import { worldRegistry } from "./world-registry.ts";
 
 const hex = z.string().startsWith("0x") as unknown as z.ZodType<Hex>;
 const BUYERS = [
-  { name: "everything", holds: "USDC and USDT on both chains, and gas", usdc: true, usdt: true },
-  { name: "usdc", holds: "USDC on both chains, and gas", usdc: true, usdt: false },
-  { name: "usdt", holds: "USDT on both chains, and gas", usdc: false, usdt: true },
-  { name: "empty", holds: "gas and no tokens", usdc: false, usdt: false },
+  { name: "everything", holds: "USDC, USDT and ETH on both chains", usdc: true, usdt: true },
+  { name: "usdc", holds: "USDC and ETH on both chains", usdc: true, usdt: false },
+  { name: "usdt", holds: "USDT and ETH on both chains", usdc: false, usdt: true },
+  { name: "empty", holds: "ETH and no tokens", usdc: false, usdt: false },
 ] as const;
 
 /** 100,000 whole tokens of six decimals. */

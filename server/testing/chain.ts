@@ -4,6 +4,7 @@ import { type Abi, createPublicClient, createWalletClient, type Hex, http, kecca
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createEvmChain, type EvmChain } from "#server/chains/evm/chain.ts";
 import { createRpc, type Rpc } from "#server/chains/evm/rpc.ts";
+import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { ChainConfig } from "#server/platform/env.ts";
 import { createLog, type Log } from "#server/platform/log.ts";
 import type { ChainEntry, TokenEntry } from "#server/platform/registry.ts";
@@ -81,6 +82,14 @@ function compileOdd(name: OddContract): Artifact {
   const artifact = oddArtifacts[name];
   if (artifact === undefined) throw new Error(`no contract ${name}`);
   return artifact;
+}
+
+/** An offer that asks for a signature; anything else fails the test. */
+export function signatureOffer(offer: Offer | null): Offer & { authorization: Authorization } {
+  if (offer === null) throw new Error("no offer");
+  const { authorization } = offer;
+  if (authorization.mechanism === "native") throw new Error("nothing to sign");
+  return { ...offer, authorization };
 }
 
 /** What a wallet answers to the last action of an offer. */

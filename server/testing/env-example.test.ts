@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-const source = readFileSync("server/platform/env.ts", "utf8");
+const source = ["env", "load-settings"]
+  .map((name) => readFileSync(`server/platform/${name}.ts`, "utf8"))
+  .join("\n");
 const example = readFileSync(".env.example", "utf8");
 
 // Guarantee: an operator who copies .env.example sees every setting there is, and none that does nothing.

@@ -21,8 +21,8 @@ const client = () =>
     clientId: "0d6f2a0e-53d4-4b64-9c5c-7a3f0c1de111",
     baseUrl: `${server.baseUrl}/`,
   });
-const buyer = (name = "everything") => {
-  const { key } = world.buyer(name);
+const buyer = () => {
+  const { key } = world.buyer("everything");
   return { key, account: privateKeyToAccount(key) };
 };
 

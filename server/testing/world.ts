@@ -11,6 +11,7 @@ import { ROOT } from "#server/sandbox/prepare.ts";
 import { type Running, startProcess } from "#server/sandbox/process.ts";
 import { type Demo, seedDemo } from "#server/sandbox/seed.ts";
 import { startWorld, type World } from "#server/sandbox/world.ts";
+import { nativeAsset } from "#server/sandbox/world-registry.ts";
 
 /** A world of its own for a test: PostgreSQL, chains, a seeded database; ports and keys are nobody else's. */
 export type TestWorld = {
@@ -76,9 +77,17 @@ async function startServer(world: World, options: ServerOptions = {}): Promise<T
   return { ...running, baseUrl: running.ready[1] ?? "", kill };
 }
 
-/** Starts a world. `chains` is how many networks it has, `firstChainId` names them, `environment` is the demo's. */
+/**
+ * Starts a world. `chains` is how many networks it has, `firstChainId` names them, `environment` is the demo's; `native` gives the
+ * merchants destinations for native coin, so that it is offered.
+ */
 export async function createTestWorld(
-  options: { chains?: 1 | 2; firstChainId?: number; environment?: "test" | "live" } = {},
+  options: {
+    chains?: 1 | 2;
+    firstChainId?: number;
+    environment?: "test" | "live";
+    native?: boolean;
+  } = {},
 ): Promise<TestWorld> {
   const { firstChainId = 31337, environment = "test" } = options;
   const dir = mkdtempSync(join(tmpdir(), "florin-test-"));
@@ -97,7 +106,11 @@ export async function createTestWorld(
     if (found === undefined) throw new Error("no such chain");
     return `${found.caip2}/erc20:${found.deployment[symbol].toLowerCase()}`;
   };
-  const assets = world.chains.flatMap((_, index) => [asset("usdc", index), asset("usdt", index)]);
+  const assets = world.chains.flatMap(({ caip2 }, index) => [
+    asset("usdc", index),
+    asset("usdt", index),
+    ...(options.native === true ? [nativeAsset(caip2)] : []),
+  ]);
   const demo = await migrate(world.databaseUrl)
     .then(() => seedDemo(db, { pepper: world.memory.pepper, assets, environment }))
     .catch(async (error: unknown) => {

@@ -2,6 +2,7 @@ import { failpoint } from "#server/platform/failpoint.ts";
 import type { ChainHead, ChainPort, Fees, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
+import { finishRefund } from "./execute-refunds.ts";
 import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
 import { knowsTransfer } from "./scan-chain.ts";
 
@@ -90,6 +91,7 @@ async function finishSettlement(services: Services, intent: Intent, receipt: Rec
 async function finish(services: Services, { intent, txs }: Open, receipt: Receipt): Promise<void> {
   const filled = txs.find(({ hash }) => hash === receipt.hash)?.role === "fill";
   if (intent.kind === "settlement" && !filled) await finishSettlement(services, intent, receipt);
+  if (intent.kind === "refund") await finishRefund(services, intent, receipt, filled);
   await services.store.transaction(async (tx) => {
     await tx.setIntent(intent.id, {
       state: filled ? "superseded" : receipt.status === "reverted" ? "reverted" : "final",

@@ -8,7 +8,11 @@ import { type ChainPort, ChainUnavailable, type SignatureCheck } from "#server/p
 import { SUBMIT_CAPTURE } from "#server/ports/jobs.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
+import { claimPush, endMisaligned } from "./claim-push.ts";
+import { acceptCollected, type GivenData, requireCollected } from "./collect-data.ts";
+import { requireProof } from "./confirm-proof.ts";
 import { requireUsable } from "./fetch-actions.ts";
+import { requireUnlocked } from "./push-lock.ts";
 import { quoteOption } from "./quote-option.ts";
 import { findPayment } from "./read-payment.ts";
 import { requireClear } from "./screen-account.ts";
@@ -62,32 +66,20 @@ function requireSound(check: SignatureCheck): void {
   });
 }
 
-async function endMisaligned(
-  services: Services,
-  payment: Payment,
-  optionId: string,
-  reason: string,
-): Promise<void> {
-  await services.store.transaction(async (tx) => {
-    const locked = await tx.lockPayment(payment.id);
-    if (locked === null || locked.status !== "requires_action") return;
-    await tx.change(locked, { type: "results_misaligned", body: { reason, optionId }, optionId });
-  });
-}
-
 /** Locks the payment to this option and hands it to the worker, in one transaction. */
 async function accept(
   services: Services,
   payment: Payment,
   option: PaymentOption,
-  signature: string,
-  results: Result[],
+  signed: { signature: string; proof: string | null },
+  { results, given }: { results: Result[]; given: GivenData },
 ): Promise<void> {
   const resultsDigest = createHash("sha256").update(JSON.stringify(results)).digest("hex");
   await services.store.transaction(async (tx) => {
     const locked = await tx.lockPayment(payment.id);
     if (locked === null) throw new AppError("payment_not_found", "Payment not found");
     if (alreadyDecided(locked, option.id)) return;
+    await requireUnlocked(tx, payment.id, option.id);
     const changed = await tx.change(locked, {
       type: "confirm_accepted",
       body: { optionId: option.id, chain: option.chain, asset: option.asset, payer: option.payer },
@@ -97,12 +89,14 @@ async function accept(
       throw new AppError("payment_expired", "The payment has expired");
     if (!(await tx.claimAuthorization(option)))
       throw new AppError("invalid_state", "This authorization belongs to another payment");
+    const payer = { chain: option.chain, address: option.payer };
+    await acceptCollected(tx, services, payment, payer, given);
     await tx.insertAttempt({
       id: newId("attempt"),
       paymentId: payment.id,
       optionId: option.id,
       resultsDigest,
-      signature,
+      ...signed,
     });
     await tx.sendJob(SUBMIT_CAPTURE, { paymentId: payment.id });
     await failpoint("confirm.before_commit");
@@ -121,29 +115,40 @@ export async function confirmPayment(
   input: ConfirmInput,
 ): Promise<void> {
   const payment = await findPayment(services, caller, id);
+  if (payment.status !== "requires_action" && payment.optionId === input.optionId) return;
+  const found = await services.store.option(input.optionId);
+  if (
+    found?.mechanism === "native" &&
+    found.paymentId === payment.id &&
+    (await services.store.pushServed(found.id))
+  )
+    return claimPush(services, payment, found, input.results);
   if (alreadyDecided(payment, input.optionId)) return;
-  const option = requireUsable(
-    await services.store.option(input.optionId),
-    payment.id,
-    services.clock.now(),
-  );
+  const option = requireUsable(found, payment.id, services.clock.now());
+  const { authorization } = option;
+  if (authorization.mechanism === "native")
+    throw new AppError("params_validation", "Validation error: fetch the option's actions first");
+  await requireUnlocked(services.store, payment.id, option.id);
   const chain = services.chains.get(option.chain);
   if (chain === undefined) throw new ChainUnavailable(`${option.chain} is not configured`);
-  await requireClear(services, { chain: option.chain, address: option.payer });
+  const payer = { chain: option.chain, address: option.payer };
+  await requireClear(services, payer);
+  const given = await requireCollected(services, payment, payer, input.collectedData);
   const facts = await chain.payerFacts(option.payer, [option.asset]);
   const aligned = alignResults(option.actions, input.results, facts.hasCode);
   if (aligned.kind === "misaligned") {
-    await endMisaligned(services, payment, option.id, aligned.reason);
+    await endMisaligned(services, payment.id, option.id, aligned.reason);
     return;
   }
+  const proof = await requireProof(chain, option, aligned.outputs, facts.hasCode);
   await requireFairPrice(services, payment, option, chain);
   const signature = aligned.outputs.at(-1) ?? "";
   requireSound(
-    await chain.checkSignature(option.authorization, signature, {
+    await chain.checkSignature(authorization, signature, {
       payerHasCode: facts.hasCode,
-      allowancePending: option.actions.length > 1,
+      allowancePending: option.actions.some(({ data }) => data.method === "eth_sendTransaction"),
     }),
   );
   await failpoint("confirm.checked");
-  await accept(services, payment, option, signature, input.results);
+  await accept(services, payment, option, { signature, proof }, { results: input.results, given });
 }

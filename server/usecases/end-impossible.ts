@@ -19,6 +19,8 @@ async function proveImpossible(
   const cursor = await store.cursor(chain.facts.chain);
   if (payment?.status !== "processing" || option === null || cursor === null) return;
   const { authorization } = option;
+  // Nothing was signed: what became of a transfer is followed by its own sweep.
+  if (authorization.mechanism === "native") return;
   // Read the nonce first: whatever used it before this moment is in a block the scan below must have covered.
   const state = await chain.nonceState(authorization, "finalized");
   const scanned = await store.cursor(chain.facts.chain);

@@ -3,6 +3,9 @@ import { isFinal } from "#server/domain/payment/transitions.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { PaymentOption } from "#server/ports/store.ts";
+import { requireBuildData } from "./build-data.ts";
+import { requireCollected } from "./collect-data.ts";
+import { requireUnlocked } from "./push-lock.ts";
 import { findPayment } from "./read-payment.ts";
 import { requireClear } from "./screen-account.ts";
 
@@ -17,6 +20,30 @@ export function requireUsable(
   if (option.expiresAt !== null && option.expiresAt <= now)
     throw new AppError("quote_expired", "The quote has expired: ask for the options again");
   return option;
+}
+
+/** Records that the option's transfer is handed out, if it still may be; from here on money can arrive without another call. */
+async function handOut(services: Services, option: PaymentOption): Promise<void> {
+  await services.store.transaction(async (tx) => {
+    const payment = await tx.lockPayment(option.paymentId);
+    if (payment?.status !== "requires_action")
+      throw new AppError("invalid_state", `The payment is ${payment?.status}`);
+    if (payment.windowClosed) throw new AppError("payment_expired", "The payment has expired");
+    await requireUnlocked(tx, payment.id, option.id);
+    await tx.offerPush(option);
+  });
+}
+
+/** Empty data asks for everything; any other must have been issued for this option, and only pushes have such data. */
+function requireData(services: Services, option: PaymentOption, data: string): void {
+  if (data === "") return;
+  if (option.mechanism === "native")
+    requireBuildData(services.env.FLORIN_TOKEN_SECRET, option, data);
+  else
+    throw new AppError(
+      "params_validation",
+      "Validation error: data was not issued for this option",
+    );
 }
 
 /** The actions of an option; the same ones however often it is asked while they are valid. */
@@ -34,16 +61,16 @@ export async function fetchActions(
     throw new AppError("payment_expired", "The payment has expired");
   if (payment.status === "processing" || isFinal(payment.status))
     throw new AppError("invalid_state", `The payment is ${payment.status}`);
-  const option = requireUsable(
-    await services.store.option(input.optionId),
-    payment.id,
-    services.clock.now(),
-  );
-  if (input.data !== "")
-    throw new AppError(
-      "params_validation",
-      "Validation error: data was not issued for this option",
-    );
-  await requireClear(services, { chain: option.chain, address: option.payer });
+  const found = await services.store.option(input.optionId);
+  if (found?.paymentId === payment.id) requireData(services, found, input.data);
+  const option = requireUsable(found, payment.id, services.clock.now());
+  await requireUnlocked(services.store, payment.id, option.id);
+  const payer = { chain: option.chain, address: option.payer };
+  await requireClear(services, payer);
+  if (option.mechanism === "native") {
+    // Money moves without another call of ours, so this is the last moment to ask.
+    await requireCollected(services, payment, payer, undefined);
+    await handOut(services, option);
+  }
   return option.actions;
 }

@@ -1,41 +1,22 @@
-import { parseAccount } from "#server/domain/asset/caip.ts";
-import { splitFee } from "#server/domain/money/convert.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
-import { newId } from "#server/platform/ids.ts";
 import type { ChainPort } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Capture, Tx } from "#server/ports/store.ts";
 import { captureLines } from "./judge-arrivals.ts";
+import { netOf, oweSettlement } from "./owed-settlement.ts";
+import { placeWaiting } from "./place-refund.ts";
 
 const LIMIT = 500;
 
-async function finalizeOne(tx: Tx, capture: Capture): Promise<void> {
+async function finalizeOne(tx: Tx, capture: Capture, scanned: bigint): Promise<void> {
   const payment = await tx.lockPayment(capture.paymentId);
   const current = await tx.captureOf(capture.paymentId);
   if (payment === null || current?.id !== capture.id || current.status !== "confirmed") return;
   await tx.setCaptureStatus(capture.id, "finalized");
-  if (payment.flow === "direct" || payment.status !== "succeeded") return;
-  const destination = parseAccount(payment.destinations[capture.asset] ?? "");
-  if (destination === null)
-    throw new Error(`payment ${payment.id} has no destination for ${capture.asset}`);
-  const { net, fee } = splitFee(
-    capture.received,
-    payment.feeBps,
-    payment.feeFixedMinor,
-    payment.minor,
-  );
-  if (net === 0n) return;
-  await tx.insertSettlement({
-    id: newId("settlement"),
-    paymentId: payment.id,
-    captureId: capture.id,
-    merchantId: payment.merchantId,
-    asset: capture.asset,
-    destination: destination.address,
-    amount: net,
-    fee,
-    schedule: payment.settlementSchedule,
-  });
+  if (payment.status !== "succeeded") return;
+  const refunded = await placeWaiting(tx, payment, current, scanned + 1n);
+  const owed = payment.flow === "direct" ? 0n : netOf(payment, current).net - refunded;
+  if (owed > 0n) await oweSettlement(tx, payment, current, owed);
 }
 
 /** Makes captures in finalized blocks final, and with that their settlement due; only final money is ever settled. */
@@ -45,7 +26,7 @@ export async function finalizeCaptures(services: Services, chain: ChainPort): Pr
   const due = await services.store.capturesToFinalize(chain.facts.chain, cursor.finalized, LIMIT);
   for (const capture of due) {
     await failpoint("settle.before_create");
-    await services.store.transaction((tx) => finalizeOne(tx, capture));
+    await services.store.transaction((tx) => finalizeOne(tx, capture, cursor.scannedNumber));
     await failpoint("settle.after_create");
   }
 }
@@ -62,10 +43,11 @@ export async function orphanCaptures(services: Services, chain: ChainPort): Prom
       const current = await tx.captureOf(capture.paymentId);
       if (payment === null || current?.id !== capture.id) return;
       await tx.setCaptureStatus(capture.id, "orphaned");
-      if (settlement !== null && settlement.state !== "pending") {
+      const refunded = (await tx.refundsOf(payment.id)).some(({ funded }) => funded);
+      if (refunded || (settlement !== null && settlement.state !== "pending")) {
         await tx.hold(
           capture.asset,
-          `capture of ${payment.id} vanished after its settlement was sent`,
+          `capture of ${payment.id} vanished after its money was sent on`,
         );
       } else {
         if (settlement !== null) await tx.setSettlements([settlement.id], { state: "superseded" });

@@ -1,5 +1,6 @@
 import { splitFee } from "#server/domain/money/convert.ts";
-import { classifyArrival, deepEnough, type Heads } from "#server/domain/payment/evidence.ts";
+import { judgePush } from "#server/domain/option/push.ts";
+import { deepEnough, type Heads } from "#server/domain/payment/evidence.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import type { ChainPort } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
@@ -11,6 +12,8 @@ import type {
   PaymentOption,
   Tx,
 } from "#server/ports/store.ts";
+import { DETAILS, judgeStranger, recordException } from "./arrival-exceptions.ts";
+import { acceptCollected } from "./collect-data.ts";
 
 const LIMIT = 500;
 
@@ -46,85 +49,6 @@ export function captureLines(
   ];
 }
 
-/** Books money that is not the payment, once its block is final: an exception record and a place in the ledger. */
-async function recordException(
-  tx: Tx,
-  chain: ChainPort,
-  m: Movement,
-  payment: Payment | null,
-  kind: Parameters<Tx["insertException"]>[0]["kind"],
-  detail: string,
-): Promise<void> {
-  await tx.insertException({
-    kind,
-    environment: chain.facts.environment,
-    merchantId: payment?.merchantId ?? null,
-    paymentId: payment?.id ?? null,
-    chain: m.chain,
-    txHash: m.txHash,
-    logIndex: m.logIndex,
-    blockHash: m.blockHash,
-    asset: m.asset,
-    payer: m.payer,
-    amount: m.amount,
-    detail,
-  });
-  if (m.recipient === chain.facts.intermediary)
-    await tx.post("arrival", `${m.chain}:${m.txHash}:${m.logIndex}`, m.txHash, [
-      { kind: "intermediary", asset: m.asset, merchantId: null, amount: m.amount },
-      { kind: "suspense", asset: m.asset, merchantId: null, amount: -m.amount },
-    ]);
-  await tx.setMovement(m.id, "exception", payment?.id ?? null);
-}
-
-const DETAILS: Record<string, string> = {
-  late: "Arrived after the payment had ended",
-  short: "Less than the amount that was due",
-  over: "More than the amount that was due",
-  double: "The payment had been paid already",
-  wrong_token: "Another token than the one that was offered",
-  unattributed: "No offer explains this transfer",
-};
-
-/** An arrival without our nonce and not from our own transactions. */
-async function judgeStranger(services: Services, chain: ChainPort, m: Movement, heads: Heads) {
-  const { intermediary, relayers, spender } = chain.facts;
-  if (m.recipient !== intermediary) {
-    // A merchant's own account receives many things that are none of our business.
-    await services.store.transaction((tx) => tx.setMovement(m.id, "ignored", null));
-    return;
-  }
-  if (m.blockNumber > heads.finalized) return;
-  if (m.payer === intermediary || relayers.includes(m.payer) || m.payer === spender) {
-    await services.store.transaction(async (tx) => {
-      await tx.post("arrival", `${m.chain}:${m.txHash}:${m.logIndex}`, m.txHash, [
-        { kind: "intermediary", asset: m.asset, merchantId: null, amount: m.amount },
-        { kind: "operator", asset: m.asset, merchantId: null, amount: -m.amount },
-      ]);
-      await tx.setMovement(m.id, "topup", null);
-    });
-    return;
-  }
-  const offer = await services.store.newestOfferTo(m.chain, m.payer);
-  const kind = classifyArrival(
-    m.asset,
-    m.amount,
-    offer === null
-      ? null
-      : {
-          paymentId: offer.payment.id,
-          asset: offer.option.asset,
-          amount: offer.option.amount,
-          status: offer.payment.status,
-          expired: offer.payment.windowClosed,
-        },
-  );
-  await services.store.transaction(async (tx) => {
-    const payment = offer === null ? null : await tx.lockPayment(offer.payment.id);
-    await recordException(tx, chain, m, payment, kind, DETAILS[kind] ?? "");
-  });
-}
-
 async function credit(tx: Tx, m: Movement, option: PaymentOption, payment: Payment): Promise<void> {
   const capture = await tx.insertCapture({
     paymentId: payment.id,
@@ -143,6 +67,38 @@ async function credit(tx: Tx, m: Movement, option: PaymentOption, payment: Payme
   });
   await tx.post(`capture#${capture.ordinal}`, payment.id, m.txHash, captureLines(payment, capture));
   await tx.setMovement(m.id, "credited", payment.id);
+  if (m.amount <= option.amount) return;
+  // More than was due is paid, and told: it is booked and settled with the rest.
+  await tx.insertException({
+    kind: "over",
+    environment: payment.environment,
+    merchantId: payment.merchantId,
+    paymentId: payment.id,
+    chain: m.chain,
+    txHash: m.txHash,
+    logIndex: m.logIndex,
+    blockHash: m.blockHash,
+    asset: m.asset,
+    payer: m.payer,
+    amount: m.amount - option.amount,
+    detail: DETAILS.surplus,
+  });
+}
+
+/**
+ * What must be known of a transfer that a buyer's wallet sent before it counts: the sender's nonce, without which a reorganisation
+ * would leave nothing to follow. `waits`: no node tells; null: nothing is needed, or it is known already.
+ */
+async function pushEvidence(
+  services: Services,
+  chain: ChainPort,
+  m: Movement,
+  option: PaymentOption,
+): Promise<{ nonce: bigint } | "waits" | null> {
+  if (option.mechanism !== "native") return null;
+  if (await services.store.pushMined(m.chain, m.txHash, option.paymentId)) return null;
+  const found = await chain.transaction(m.txHash);
+  return found === null ? "waits" : { nonce: found.nonce };
 }
 
 /** Moves the payment as far as this evidence allows; everything that follows from it is in the one transaction. */
@@ -155,6 +111,8 @@ async function judgeEvidence(
 ): Promise<void> {
   const deep = deepEnough(option.depth, m.blockNumber, heads);
   const final = m.blockNumber <= heads.finalized;
+  const push = await pushEvidence(services, chain, m, option);
+  if (push === "waits") return;
   await failpoint("succeed.before");
   await services.store.transaction(async (tx) => {
     let payment = await tx.lockPayment(option.paymentId);
@@ -162,7 +120,7 @@ async function judgeEvidence(
     const capture = await tx.captureOf(payment.id);
     if (capture !== null) {
       if (capture.movementId === m.id) await tx.setMovement(m.id, "credited", payment.id);
-      else if (final) await recordException(tx, chain, m, payment, "double", DETAILS.double ?? "");
+      else if (final) await recordException(tx, chain, m, payment, "double", DETAILS.double);
       return;
     }
     if (payment.status === "requires_action") {
@@ -175,17 +133,23 @@ async function judgeEvidence(
       await tx.claimAuthorization(option);
     }
     await tx.setMovement(m.id, "seen", payment.id);
+    if (push !== null)
+      await tx.setPush({ chain: m.chain, hash: m.txHash, paymentId: payment.id }, option.id, {
+        state: "mined",
+        nonce: push.nonce,
+      });
     if (payment.status === "succeeded") {
       // Its capture was orphaned by a reorganisation and has landed again.
       if (deep) await credit(tx, m, option, payment);
       return;
     }
     if (payment.status !== "processing") {
-      if (final) await recordException(tx, chain, m, payment, "late", DETAILS.late ?? "");
+      if (final) await recordException(tx, chain, m, payment, "late", DETAILS.late);
       return;
     }
     if (!deep) return;
     await credit(tx, m, option, payment);
+    await acceptCollected(tx, services, payment, { chain: m.chain, address: option.payer }, null);
     const attempt = await tx.liveAttempt(payment.id);
     if (attempt !== null) await tx.endAttempt(attempt.id);
     await tx.change(payment, {
@@ -206,6 +170,26 @@ async function judgeEvidence(
   await failpoint("succeed.after_commit");
 }
 
+/** A transfer with our tag from the account it was offered to: enough and in time it is evidence, else an exception. */
+async function judgeTagged(
+  services: Services,
+  chain: ChainPort,
+  m: Movement,
+  option: PaymentOption,
+  heads: Heads,
+): Promise<void> {
+  const verdict = judgePush(m, { amount: option.amount, expiresAt: option.expiresAt ?? 0 });
+  const paid = (await services.store.payment(option.paymentId))?.status === "succeeded";
+  // A payment that succeeded keeps its money wherever a reorganisation has put it.
+  if (verdict === "exact" || verdict === "over" || (verdict === "late" && paid))
+    return judgeEvidence(services, chain, m, option, heads);
+  if (m.blockNumber > heads.finalized) return;
+  await services.store.transaction(async (tx) => {
+    const payment = await tx.lockPayment(option.paymentId);
+    await recordException(tx, chain, m, payment, verdict, DETAILS[verdict]);
+  });
+}
+
 async function judgeOne(
   services: Services,
   chain: ChainPort,
@@ -214,13 +198,14 @@ async function judgeOne(
 ): Promise<void> {
   const option = await services.store.optionForMovement(m);
   if (option === null) return judgeStranger(services, chain, m, heads);
+  if (option.mechanism === "native") return judgeTagged(services, chain, m, option, heads);
   if (isExact(m, option)) return judgeEvidence(services, chain, m, option, heads);
   if (m.blockNumber > heads.finalized) return;
   const kind =
     m.amount < option.amount ? "short" : m.amount > option.amount ? "over" : "unattributed";
   await services.store.transaction(async (tx) => {
     const payment = await tx.lockPayment(option.paymentId);
-    await recordException(tx, chain, m, payment, kind, DETAILS[kind] ?? "");
+    await recordException(tx, chain, m, payment, kind, DETAILS[kind]);
   });
 }
 

@@ -1,24 +1,26 @@
-import { createHash } from "node:crypto";
-import { type Account, parseAccount } from "#server/domain/asset/caip.ts";
-import { paymentNonce } from "#server/domain/option/authorization.ts";
+import { parseAccount } from "#server/domain/asset/caip.ts";
+import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
 import { etaSeconds } from "#server/domain/option/eta.ts";
-import { PRICED_HEADROOM_BPS, QUOTE_LIFETIME_S, type Quote } from "#server/domain/option/quote.ts";
-import { depthFor } from "#server/domain/payment/evidence.ts";
-import { AUTHORIZATION_GRACE_S, authorizationDeadline } from "#server/domain/payment/expiry.ts";
+import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
-import { type ChainPort, ChainUnavailable, type TokenFacts } from "#server/ports/chain.ts";
+import { ChainUnavailable } from "#server/ports/chain.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
+import { buildData } from "./build-data.ts";
+import { collectionFor, type DataDemand } from "./collect-data.ts";
 import { describeFound, type PaymentDescription } from "./describe-payment.ts";
+import { type Asked, canReach, type Draft, draftOption } from "./draft-option.ts";
+import { pushLock } from "./push-lock.ts";
 import { quoteOption } from "./quote-option.ts";
 import { findPayment } from "./read-payment.ts";
 import { requireClear } from "./screen-account.ts";
 
-export type ListedOption = PaymentOption & { etaS: number };
+/** An option as a wallet is shown it: what only fetch hands out is a `build` action. */
+type MadeOption = Omit<PaymentOption, "actions"> & { actions: Action[]; etaS: number };
 
-type Asked = { written: string; account: Account };
-type Draft = Omit<PaymentOption, "id">;
+/** An option as a wallet gets it; `collectData` is the form its account owes, null when it owes none. */
+export type ListedOption = MadeOption & { collectData: DataDemand | null };
 
 /** Longest wait for one chain's answers; a slower chain just gives no option this time. */
 const CHAIN_BUDGET_MS = 2_000;
@@ -51,61 +53,9 @@ function readAccounts(accounts: string[]): Asked[] {
   return [...seen.values()];
 }
 
-/** Where the buyer's money goes; null: this asset has no destination, so it is not offered. */
-function recipientOf(payment: Payment, chain: ChainPort, asset: string): string | null {
-  const destination = payment.destinations[asset];
-  if (destination === undefined) return null;
-  if (payment.flow === "intermediary") return chain.facts.intermediary;
-  return parseAccount(destination)?.address ?? null;
-}
-
-function draftOption(
-  context: { payment: Payment; chain: ChainPort; asked: Asked; now: number },
-  token: TokenFacts,
-  quoted: Quote,
-  holding: { hasCode: boolean; allowance: bigint },
-): Draft | null {
-  const { payment, chain, asked, now } = context;
-  const recipient = recipientOf(payment, chain, token.asset);
-  if (recipient === null || recipient === asked.account.address) return null;
-  const expiresAt = quoted.priced ? Math.min(now + QUOTE_LIFETIME_S, payment.expiresAt) : null;
-  const offer = chain.offer({
-    asset: token.asset,
-    payer: asked.account.address,
-    payerHasCode: holding.hasCode,
-    recipient,
-    amount: quoted.amount,
-    nonce: paymentNonce(payment.id),
-    deadline: authorizationDeadline(payment.expiresAt, expiresAt, now),
-    allowance: holding.allowance,
-    approveHeadroomBps: quoted.priced ? PRICED_HEADROOM_BPS : 0,
-  });
-  if (offer === null) return null;
-  const fixed = {
-    paymentId: payment.id,
-    account: asked.written,
-    chain: chain.facts.chain,
-    asset: token.asset,
-    payer: asked.account.address,
-    recipient,
-    mechanism: offer.authorization.mechanism,
-    amount: quoted.amount,
-    actions: offer.actions,
-    authorization: offer.authorization,
-    digest: offer.digest,
-    expiresAt,
-  };
-  const fingerprint = createHash("sha256")
-    .update(JSON.stringify([asked.account, fixed.asset, fixed.actions, fixed.digest, expiresAt]))
-    .digest("hex");
-  return {
-    ...fixed,
-    fingerprint,
-    quote: quoted.prices,
-    usdMicros: quoted.usdMicros,
-    depth: depthFor(chain.facts.depth, quoted.usdMicros),
-  };
-}
+/** The approvals among an option's actions: the one part that depends on more than its terms. */
+const approvalsOf = (actions: WalletRpcAction[]): string =>
+  JSON.stringify(actions.slice(0, -1).filter(({ data }) => data.method === "eth_sendTransaction"));
 
 /** Whether an offer made earlier says the same and still has life in it. */
 function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: number): boolean {
@@ -123,7 +73,7 @@ function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: n
     stored.recipient === draft.recipient &&
     stored.mechanism === draft.mechanism &&
     stored.amount === draft.amount &&
-    JSON.stringify(stored.actions.slice(0, -1)) === JSON.stringify(draft.actions.slice(0, -1)) &&
+    approvalsOf(stored.actions) === approvalsOf(draft.actions) &&
     (stored.expiresAt === null) === (draft.expiresAt === null)
   );
 }
@@ -134,7 +84,12 @@ const isAway = (held: PromiseSettledResult<unknown>, refusal: unknown): boolean 
   held.reason instanceof ChainUnavailable &&
   !(refusal instanceof AppError && refusal.code === "sanctioned_user");
 
-async function draftsFor(services: Services, payment: Payment, asked: Asked): Promise<Draft[]> {
+async function draftsFor(
+  services: Services,
+  payment: Payment,
+  asked: Asked,
+  proofFor: string | null,
+): Promise<Draft[]> {
   const chain = services.chains.get(asked.account.chain);
   if (chain === undefined || chain.facts.environment !== payment.environment) return [];
   const tokens = chain.facts.tokens.filter(
@@ -159,11 +114,12 @@ async function draftsFor(services: Services, payment: Payment, asked: Asked): Pr
       if (holding === undefined) return null;
       const quoted = await quoteOption(services, payment, token);
       if (quoted === null || holding.balance < quoted.amount) return null;
-      const draft = draftOption({ payment, chain, asked, now }, token, quoted, {
+      const draft = draftOption({ payment, chain, asked, now, proofFor }, token, quoted, {
         hasCode: facts.hasCode,
         allowance: holding.allowance,
       });
-      return draft !== null && (await chain.canSubmit(draft.mechanism)) ? draft : null;
+      if (draft === null || !(await chain.canSubmit(draft.mechanism))) return null;
+      return (await canReach(payment, chain, token)) ? draft : null;
     }),
   );
   return drafts.filter((draft) => draft !== null);
@@ -174,13 +130,14 @@ async function draftsWithinBudget(
   services: Services,
   payment: Payment,
   asked: Asked,
+  proofFor: string | null,
 ): Promise<Draft[]> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new ChainUnavailable("no answer in time")), CHAIN_BUDGET_MS);
   });
   try {
-    return await Promise.race([draftsFor(services, payment, asked), late]);
+    return await Promise.race([draftsFor(services, payment, asked, proofFor), late]);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     services.log.warn({ chain: asked.account.chain, err: error }, "chain gave no options");
@@ -190,18 +147,36 @@ async function draftsWithinBudget(
   }
 }
 
+/** What a wallet is shown of an option's calls: those of a push are handed out by fetch, when it is known that they will be made. */
+const shownActions = (services: Services, option: PaymentOption): Action[] =>
+  option.mechanism === "native"
+    ? [
+        {
+          type: "build",
+          data: { data: buildData(services.env.FLORIN_TOKEN_SECRET, option) },
+        },
+      ]
+    : option.actions;
+
 async function makeOptions(
   services: Services,
   payment: Payment,
   asked: Asked[],
-): Promise<ListedOption[]> {
-  const [drafts, earlier] = await Promise.all([
-    Promise.all(asked.map((one) => draftsWithinBudget(services, payment, one))),
+): Promise<MadeOption[]> {
+  const merchant = payment.provesOwnership
+    ? await services.store.merchant(payment.merchantId)
+    : null;
+  const proofFor = payment.provesOwnership ? (merchant?.name ?? "") : null;
+  const [lock, drafts, earlier] = await Promise.all([
+    pushLock(services, payment.id),
+    Promise.all(asked.map((one) => draftsWithinBudget(services, payment, one, proofFor))),
     services.store.optionsOf(
       payment.id,
       asked.map(({ account }) => account.address),
     ),
   ]);
+  // A transfer is on its way: whoever is offered another way now would pay twice.
+  if (lock !== null) return [];
   const now = services.clock.now();
   const offers = drafts.flat().map((draft) => ({
     draft,
@@ -217,7 +192,7 @@ async function makeOptions(
     const facts = services.chains.get(draft.chain)?.facts;
     if (option === undefined || facts === undefined) return [];
     const etaS = etaSeconds(option.depth, facts.blockTimeMs, facts.tagBlocks);
-    return [{ ...option, account: draft.account, etaS }];
+    return [{ ...option, actions: shownActions(services, option), account: draft.account, etaS }];
   });
 }
 
@@ -227,7 +202,11 @@ export async function listOptions(
   caller: Caller,
   id: string,
   input: { accounts: string[]; includePaymentInfo: boolean },
-): Promise<{ options: ListedOption[]; info: PaymentDescription | null }> {
+): Promise<{
+  options: ListedOption[];
+  info: PaymentDescription | null;
+  collectData: DataDemand | null;
+}> {
   const payment = await findPayment(services, caller, id);
   const asked = readAccounts(input.accounts);
   if (
@@ -235,8 +214,14 @@ export async function listOptions(
     (payment.status === "requires_action" && payment.windowClosed)
   )
     throw new AppError("payment_expired", "The payment has expired");
-  const options =
+  const made =
     payment.status === "requires_action" ? await makeOptions(services, payment, asked) : [];
+  const payers = made.map(({ chain, payer }) => ({ chain, address: payer }));
+  const owed = await collectionFor(services, payment, payers);
+  const options = made.map((option) => ({
+    ...option,
+    collectData: owed.of({ chain: option.chain, address: option.payer }),
+  }));
   const info = input.includePaymentInfo ? await describeFound(services, payment) : null;
-  return { options, info };
+  return { options, info, collectData: owed.all };
 }

@@ -2,6 +2,7 @@ import { isFinal } from "#server/domain/payment/transitions.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
+import type { Hangup } from "#server/ports/wakeup.ts";
 
 /** A payment with what paid it; `info` is null unless it succeeded. */
 export type PaymentView = {
@@ -77,7 +78,7 @@ export async function waitForStatus(
   caller: Caller,
   id: string,
   waitMs: number,
-  signal: AbortSignal,
+  signal: Hangup,
 ): Promise<PaymentView> {
   const now = await findPayment(services, caller, id);
   if (waitMs === 0 || isFinal(now.status)) return view(services, now);

@@ -14,7 +14,7 @@ export type SubmitOutcome =
 export const MAX_IN_FLIGHT = 64;
 
 /** Mined reverts one attempt may cost before only its deadline can end it. */
-const MAX_PAID_REVERTS = 2;
+export const MAX_PAID_REVERTS = 2;
 
 /** One signer per payment, always the same: spreads the load and keeps retries in one nonce lane. */
 function signerFor(chain: ChainPort, option: PaymentOption): string {
@@ -61,6 +61,8 @@ export async function submitCapture(services: Services, paymentId: string): Prom
   const option = await services.store.option(attempt.optionId);
   const chain = option === null ? undefined : services.chains.get(option.chain);
   if (option === null || chain === undefined) return { kind: "nothing_to_do" };
+  const { authorization } = option;
+  if (authorization.mechanism === "native") return { kind: "nothing_to_do" };
   const open = await services.store.openCaptureIntent(attempt.id);
   if (open !== null) {
     await pushIntent(services, chain, open);
@@ -72,7 +74,7 @@ export async function submitCapture(services: Services, paymentId: string): Prom
     return { kind: "waiting", reason: "in_flight" };
   const plan: TxPlan = {
     kind: "capture",
-    authorization: option.authorization,
+    authorization,
     signature: attempt.signature,
   };
   const simulated = await chain.simulate(plan, signer);

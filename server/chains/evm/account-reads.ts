@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Authorization } from "#server/domain/option/authorization.ts";
+import type { Authorization, Mechanism } from "#server/domain/option/authorization.ts";
 import {
   ChainUnavailable,
   type Fees,
@@ -9,6 +9,7 @@ import {
 } from "#server/ports/chain.ts";
 import { allowanceCall, balanceCall, nonceCall } from "./calls.ts";
 import { type Context, contractOf, isWord, toNumber } from "./context.ts";
+import { isNative } from "./native.ts";
 import { RpcRefusal } from "./rpc.ts";
 
 /** Gas of one capture, and for how many of them a key must have money before its options are offered. */
@@ -17,6 +18,16 @@ const FUNDED_FOR = 3n;
 /** Wei per gas where a node suggests none. */
 const FALLBACK_TIP = 1_000_000_000n;
 
+/** What a wallet may take for sending native coin: a transfer with 32 bytes of data, at twice today's price. */
+const SEND_GAS = 50_000n;
+
+/** What is left of a balance after the gas to send it; null: a node did not tell. */
+function spendable(balance: unknown, gasPrice: unknown): bigint | null {
+  if (typeof balance !== "string" || typeof gasPrice !== "string") return null;
+  const left = toNumber(balance) - toNumber(gasPrice) * SEND_GAS;
+  return left > 0n ? left : 0n;
+}
+
 /** Code, balances and allowances of an account in one round trip. */
 export async function readPayer(
   { rpc, tokens }: Context,
@@ -24,24 +35,37 @@ export async function readPayer(
   assets: string[],
 ): Promise<PayerFacts> {
   const known = assets.filter((asset) => tokens.has(asset));
+  const native = assets.find(isNative);
   const answers = await rpc.batch([
     { method: "eth_getCode", params: [address, "latest"] },
     ...known.flatMap((asset) => [
       balanceCall(contractOf(asset), address),
       allowanceCall(contractOf(asset), address),
     ]),
+    ...(native === undefined
+      ? []
+      : [
+          { method: "eth_getBalance", params: [address, "latest"] },
+          { method: "eth_gasPrice", params: [] },
+        ]),
   ]);
   const code = answers[0];
   if (typeof code !== "string")
     throw new ChainUnavailable("a node did not tell the account's code");
+  const coins = native === undefined ? null : spendable(answers.at(-2), answers.at(-1));
   return {
     hasCode: code !== "0x",
-    tokens: known.flatMap((asset, index) => {
-      const balance = answers[1 + index * 2];
-      const allowance = answers[2 + index * 2];
-      if (!isWord(balance) || !isWord(allowance)) return [];
-      return [{ asset, balance: BigInt(balance), allowance: BigInt(allowance) }];
-    }),
+    tokens: [
+      ...known.flatMap((asset, index) => {
+        const balance = answers[1 + index * 2];
+        const allowance = answers[2 + index * 2];
+        if (!isWord(balance) || !isWord(allowance)) return [];
+        return [{ asset, balance: BigInt(balance), allowance: BigInt(allowance) }];
+      }),
+      ...(native === undefined || coins === null
+        ? []
+        : [{ asset: native, balance: coins, allowance: 0n }]),
+    ],
   };
 }
 
@@ -57,11 +81,9 @@ export async function readFees({ rpc }: Context): Promise<Fees> {
   return { maxFee: toNumber(block.baseFeePerGas ?? "0x0") * 2n + maxPriorityFee, maxPriorityFee };
 }
 
-/** Whether every key that submits this mechanism has gas money for a few captures at today's price. */
-export async function hasGasMoney(
-  context: Context,
-  mechanism: Authorization["mechanism"],
-): Promise<boolean> {
+/** Whether every key that submits this mechanism has gas money for a few captures at today's price; native coin needs none of ours. */
+export async function hasGasMoney(context: Context, mechanism: Mechanism): Promise<boolean> {
+  if (mechanism === "native") return true;
   const { relayers, spender } = context.facts;
   const signers = mechanism === "permit2" ? (spender === null ? [] : [spender]) : relayers;
   if (signers.length === 0) return false;

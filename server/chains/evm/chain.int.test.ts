@@ -1,12 +1,13 @@
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Offer, OfferInput, TxPlan } from "#server/ports/chain.ts";
+import type { OfferInput, TxPlan } from "#server/ports/chain.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, mint } from "#server/sandbox/deploy.ts";
 import {
   type Actor,
   nonceOf,
+  signatureOffer,
   signOffer,
   startTestChain,
   type TestChain,
@@ -45,6 +46,8 @@ async function input(
     recipient: world.intermediary.address,
     amount: 5_000_000n,
     nonce: nonceOf(`payment ${++counter}`),
+    tag: nonceOf(`tag ${counter}`),
+    proof: null,
     deadline: (await headTime()) + 600,
     allowance: 0n,
     approveHeadroomBps: 0,
@@ -62,10 +65,8 @@ async function offered(
   payer: string,
   asset: string,
   change: Partial<OfferInput> = {},
-): Promise<Offer> {
-  const offer = world.chain.offer(await input(payer, asset, change));
-  if (offer === null) throw new Error("no offer");
-  return offer;
+): Promise<ReturnType<typeof signatureOffer>> {
+  return signatureOffer(world.chain.offer(await input(payer, asset, change)));
 }
 
 const PLAIN = { payerHasCode: false, allowancePending: false };
@@ -102,8 +103,7 @@ test.for(["bytes", "vrs"] as const)("a valid EIP-3009 signature as %s", async (s
       token.eip3009 === null ? token : { ...token, eip3009: { ...token.eip3009, signatures } },
     ),
   }));
-  const offer = chain.offer(await input(payer.address, usdc()));
-  if (offer === null) throw new Error("no offer");
+  const offer = signatureOffer(chain.offer(await input(payer.address, usdc())));
   expect(offer.authorization.signatures).toBe(signatures);
   const signature = await signOffer(offer, payer.key);
   expect(await chain.checkSignature(offer.authorization, signature, PLAIN)).toEqual({
@@ -299,7 +299,7 @@ test("reasons: used nonce, balance, deny list, deadline", async () => {
     { kind: "capture", authorization: first.authorization, signature: one },
     world.relayer.address,
   );
-  const check = (offer: Offer, signature: Hex) =>
+  const check = (offer: ReturnType<typeof signatureOffer>, signature: Hex) =>
     world.chain.checkSignature(offer.authorization, signature, PLAIN);
   expect(await check(first, one)).toMatchObject({ reason: "nonce_used" });
   expect(await check(second, two)).toMatchObject({ reason: "insufficient_balance" });
@@ -360,8 +360,7 @@ test("a token whose allowance storage nobody finds", async () => {
   const chain = world.adapt((entry) => ({ ...entry, tokens: [tokenAt(token)] }));
   const check = async (from: Hex, signer: Actor, amount: bigint, payerHasCode: boolean) => {
     const asset = `eip155:91001/erc20:${token}`;
-    const offer = chain.offer(await input(from, asset, { amount, payerHasCode }));
-    if (offer === null) throw new Error("no offer");
+    const offer = signatureOffer(chain.offer(await input(from, asset, { amount, payerHasCode })));
     const signature = await signOffer(offer, signer.key);
     const options = { payerHasCode, allowancePending: true };
     return chain.checkSignature(offer.authorization, signature, options);

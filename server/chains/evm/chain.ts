@@ -5,14 +5,30 @@ import type { ChainFacts, ChainPort } from "#server/ports/chain.ts";
 import { hasGasMoney, readFees, readNonceState, readPayer } from "./account-reads.ts";
 import { broadcast } from "./broadcast.ts";
 import { balanceCall } from "./calls.ts";
-import { assetOf, type Context, contractOf, toNumber } from "./context.ts";
-import { readBlock, readHead, readInbound, readReceipt, readReceiptsIn } from "./observe.ts";
+import {
+  acceptsNative,
+  assetOf,
+  type Context,
+  contractOf,
+  nativeAssetOf,
+  toNumber,
+} from "./context.ts";
+import { isNative, nativeToken } from "./native.ts";
+import {
+  readBlock,
+  readHead,
+  readInbound,
+  readReceipt,
+  readReceiptsIn,
+  readTransaction,
+} from "./observe.ts";
 import { makeOffer } from "./offer.ts";
 import type { Rpc } from "./rpc.ts";
+import { readSent, walletTransfer } from "./sent-transfers.ts";
 import { shortCache } from "./short-cache.ts";
 import { localSigner, policyRefusal, type Signer, signPlan } from "./signer.ts";
 import { simulate } from "./simulate.ts";
-import { checkSignature, slotOf } from "./verify.ts";
+import { checkSignature, provesAccount, slotOf } from "./verify.ts";
 
 /** How long an answer about gas money is used again. */
 const FUNDED_FRESH_MS = 3_000;
@@ -31,16 +47,19 @@ function createFacts(config: ChainConfig, signers: Signer[]): ChainFacts {
     stuckAfterS: entry.stuckAfterS,
     depth: entry.depth,
     tagBlocks: entry.tagBlocks,
-    tokens: entry.tokens.map((token) => ({
-      asset: assetOf(entry.caip2, token.address),
-      symbol: token.symbol,
-      name: token.name,
-      decimals: token.decimals,
-      iconUrl: token.iconUrl,
-      mechanism: token.eip3009 === null ? "permit2" : "eip3009",
-      peg: token.peg,
-      depegBps: token.depegBps,
-    })),
+    tokens: [
+      ...entry.tokens.map((token) => ({
+        asset: assetOf(entry.caip2, token.address),
+        symbol: token.symbol,
+        name: token.name,
+        decimals: token.decimals,
+        iconUrl: token.iconUrl,
+        mechanism: token.eip3009 === null ? ("permit2" as const) : ("eip3009" as const),
+        peg: token.peg,
+        depegBps: token.depegBps,
+      })),
+      ...nativeToken(entry),
+    ],
     relayers: of("relayer"),
     spender: of("spender")[0] ?? null,
     intermediary: of("intermediary")[0] ?? "",
@@ -61,6 +80,8 @@ function createContext(config: ChainConfig, rpc: Rpc, intermediaryKey: string, l
     facts: createFacts(config, signers),
     tokens: new Map(entry.tokens.map((token) => [assetOf(entry.caip2, token.address), token])),
     contracts: new Set(entry.tokens.map(({ address }) => address.toLowerCase())),
+    native: nativeAssetOf(entry),
+    acceptsNative: acceptsNative(entry),
     signers: new Map(signers.map((signer) => [signer.address, signer])),
     slots: new Map(),
     funded: shortCache<boolean>(FUNDED_FRESH_MS),
@@ -79,7 +100,8 @@ export function createEvmChain(
   log: Log,
 ): EvmChain {
   const context = createContext(config, rpc, intermediaryKey, log);
-  const { chain, facts, contracts } = context;
+  const { chain, facts, contracts, native } = context;
+  const policy = { chain, contracts, native };
   const signerOf = (address: string) => {
     const signer = context.signers.get(address);
     if (signer === undefined) throw new Error(`no key for ${address} on ${chain}`);
@@ -94,24 +116,31 @@ export function createEvmChain(
     head: () => readHead(rpc),
     blockAt: (number) => readBlock(rpc, number),
     inboundTransfers: (block, recipients) => readInbound(context, block, recipients),
+    transfersBetween: (query) => readSent(context, query),
+    walletTransfer: (asset, from, to, amount) => walletTransfer(context, asset, from, to, amount),
     payerFacts: (address, assets) => readPayer(context, address, assets),
     offer: (input) => makeOffer(context, input),
     checkSignature: (a, signature, options) => checkSignature(context, a, signature, options),
+    provesAccount: (account, message, signature, hasCode) =>
+      provesAccount(rpc, account, message, signature, hasCode),
     async simulate(plan, address) {
-      const refused = policyRefusal(plan, signerOf(address), { chain, contracts });
+      const refused = policyRefusal(plan, signerOf(address), policy);
       if (refused !== null) return { kind: "revert", reason: "other", detail: refused };
       return simulate(context, plan, address);
     },
     canSubmit: (mechanism) => hasGasMoney(context, mechanism),
     fees: () => readFees(context),
-    sign: async (plan, tx) => signPlan(plan, signerOf(tx.signer), { chain, contracts }, tx),
+    sign: async (plan, tx) => signPlan(plan, signerOf(tx.signer), policy, tx),
     broadcast: (raw) => broadcast(rpc, raw),
+    transaction: (hash) => readTransaction(rpc, hash),
     receipt: (hash) => readReceipt(rpc, hash),
     receiptsIn: (block, hashes) => readReceiptsIn(rpc, block, hashes),
     transactionCount: async (address, at) =>
       toNumber(await rpc.read("eth_getTransactionCount", [address, at])),
     nonceState: (a, at) => readNonceState(context, a, at),
     async tokenBalance(asset, address, at) {
+      if (isNative(asset))
+        return toNumber(await rpc.read("eth_getBalance", [address, numberToHex(at)]));
       const { method, params } = balanceCall(contractOf(asset), address, numberToHex(at));
       return toNumber(await rpc.read(method, params));
     },

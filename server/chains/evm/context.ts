@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { Log } from "#server/platform/log.ts";
-import type { TokenEntry } from "#server/platform/registry.ts";
+import type { ChainEntry, TokenEntry } from "#server/platform/registry.ts";
 import { type ChainFacts, ChainUnavailable } from "#server/ports/chain.ts";
 import type { AllowanceSlot } from "./allowance-slot.ts";
 import type { Rpc } from "./rpc.ts";
@@ -17,6 +17,10 @@ export type Context = {
   tokens: Map<string, TokenEntry>;
   /** Their contracts, lower case. */
   contracts: Set<string>;
+  /** The asset of native coin. */
+  native: string;
+  /** Whether buyers may pay with it, so that its transfers are looked for. */
+  acceptsNative: boolean;
   signers: Map<string, Signer>;
   /** Where tokens keep their allowances, by contract, once somebody asked. */
   slots: Map<string, Promise<AllowanceSlot | null>>;
@@ -28,6 +32,14 @@ export type Context = {
 /** The asset of a token contract. */
 export const assetOf = (chain: string, contract: string): string =>
   `${chain}/erc20:${contract.toLowerCase()}`;
+
+/** The asset of a chain's native coin. */
+export const nativeAssetOf = ({ caip2, native }: Pick<ChainEntry, "caip2" | "native">): string =>
+  `${caip2}/slip44:${native.slip44}`;
+
+/** Whether buyers may pay with a chain's native coin: it is accepted, and has a price. */
+export const acceptsNative = ({ native }: Pick<ChainEntry, "native">): boolean =>
+  native.accepted && native.feed !== null;
 
 /** The token contract of one of our assets. */
 export const contractOf = (asset: string): Hex => asset.slice(asset.lastIndexOf(":") + 1) as Hex;

@@ -7,6 +7,7 @@ import { fundGas, mint } from "#server/sandbox/deploy.ts";
 import {
   type Actor,
   nonceOf,
+  signatureOffer,
   signOffer,
   startTestChain,
   type TestChain,
@@ -44,18 +45,21 @@ async function buyer(): Promise<Actor> {
 /** A signed authorization of a payer, as the calldata that anybody may send. */
 async function authorization(payer: Actor, amount: bigint, recipient: string) {
   const nonce = nonceOf(`observed ${++counter}`);
-  const offer = world.chain.offer({
-    asset: usdc(),
-    payer: payer.address,
-    payerHasCode: false,
-    recipient,
-    amount,
-    nonce,
-    deadline: 4_000_000_000,
-    allowance: 0n,
-    approveHeadroomBps: 0,
-  });
-  if (offer === null) throw new Error("no offer");
+  const offer = signatureOffer(
+    world.chain.offer({
+      asset: usdc(),
+      payer: payer.address,
+      payerHasCode: false,
+      recipient,
+      amount,
+      nonce,
+      tag: nonce,
+      proof: null,
+      deadline: 4_000_000_000,
+      allowance: 0n,
+      approveHeadroomBps: 0,
+    }),
+  );
   const signature = await signOffer(offer, payer.key);
   const args = [
     payer.address,

@@ -74,6 +74,8 @@ test.for([
   expect(pairs([...transfers], [...uses])).toEqual(expected);
 });
 
+const NATIVE = "eip155:1/slip44:60";
+
 type Node = (call: RpcCall) => unknown;
 const rpcOf = (node: Node): Rpc => ({
   read: async <T>(method: string, params: unknown[]) => node({ method, params }) as T,
@@ -84,7 +86,11 @@ const block = { number: 5n, hash: HASH, parent: nonce("99"), time: 1n };
 const raw = { number: "0x5", hash: HASH, parentHash: nonce("99"), timestamp: "0x1" };
 const refusal = new RpcRefusal(-32000, "unknown block", null);
 const inbound = (node: Node, recipients: string[] = [US], contracts = new Set([TOKEN])) =>
-  readInbound({ rpc: rpcOf(node), chain: "eip155:1", contracts }, block, recipients);
+  readInbound(
+    { rpc: rpcOf(node), chain: "eip155:1", contracts, native: NATIVE, acceptsNative: false },
+    block,
+    recipients,
+  );
 const withLogs =
   (logs: Log[], header: unknown = raw): Node =>
   ({ method, params }) => {
@@ -129,8 +135,79 @@ test("what a node adds is left out", async () => {
       txHash: nonce("bb"),
       logIndex: 1,
       authNonce: null,
+      tag: null,
     },
   ]);
+});
+
+const coins = (node: Node, recipients: string[] = [US]) =>
+  readInbound(
+    {
+      rpc: rpcOf(node),
+      chain: "eip155:1",
+      contracts: new Set([TOKEN]),
+      native: NATIVE,
+      acceptsNative: true,
+    },
+    block,
+    recipients,
+  );
+const sent = (byte: string, change: object = {}) => ({
+  hash: nonce(byte),
+  from: PAYER,
+  to: US,
+  value: "0x7",
+  input: nonce("aa"),
+  nonce: "0x1",
+  blockHash: HASH,
+  ...change,
+});
+const withCoins =
+  (transactions: unknown, receiptOf: (hash: string) => unknown): Node =>
+  ({ method, params }) => {
+    if (method === "eth_getLogs") return [];
+    if (method === "eth_getBlockByHash") return { ...raw, transactions };
+    return method === "eth_getTransactionReceipt" ? receiptOf(String(params[0])) : refusal;
+  };
+const mined = (hash: string) => receipt(hash.slice(2, 4));
+
+// Guarantee: native coin counts when a whole transaction brought it to us and went through; only 32 bytes of data are a tag.
+test("native coin in a block", async () => {
+  const transactions = [
+    sent("01"),
+    sent("02", { input: "0x" }),
+    sent("03", { input: `${nonce("aa")}00` }),
+    sent("04", { to: OTHER }),
+    sent("05", { to: null }),
+    sent("06", { value: "0x0" }),
+    sent("07"),
+  ];
+  const node = withCoins(transactions, (hash) =>
+    hash === nonce("07") ? receipt("07", { status: "0x0" }) : mined(hash),
+  );
+  const found = await coins(node);
+  expect(found.map(({ txHash, tag }) => [txHash, tag])).toEqual([
+    [nonce("01"), nonce("aa")],
+    [nonce("02"), null],
+    [nonce("03"), null],
+  ]);
+  expect(found[0]).toMatchObject({
+    asset: NATIVE,
+    payer: PAYER,
+    recipient: US,
+    amount: 7n,
+    logIndex: -1,
+    authNonce: null,
+  });
+});
+
+// Guarantee: a node that keeps the transactions or their receipts back is not taken to say that nothing came.
+test("half a block is no block", async () => {
+  await expect(coins(withCoins(undefined, mined))).rejects.toThrow(ChainUnavailable);
+  await expect(coins(withCoins([nonce("01")], mined))).rejects.toThrow(ChainUnavailable);
+  await expect(coins(withCoins([sent("01")], () => null))).rejects.toThrow(ChainUnavailable);
+  const elsewhere = () => receipt("01", { blockHash: nonce("dd") });
+  await expect(coins(withCoins([sent("01")], elsewhere))).rejects.toThrow(ChainUnavailable);
 });
 
 // Guarantee: a chain without finality tags is not final at all, rather than final at its head.

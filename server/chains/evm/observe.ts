@@ -4,12 +4,22 @@ import {
   type ChainHead,
   ChainUnavailable,
   type InboundTransfer,
+  type KnownTx,
   type Receipt,
 } from "#server/ports/chain.ts";
 import { assetOf, type Context, contractOf, toNumber } from "./context.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 type RawBlock = { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex };
+type RawTx = {
+  hash: Hex;
+  from: Hex;
+  to: Hex | null;
+  value: Hex;
+  input: Hex;
+  nonce: Hex;
+  blockHash: Hex | null;
+};
 type RawLog = {
   address: Hex;
   topics: [Hex, ...Hex[]];
@@ -140,26 +150,90 @@ function logsIn(block: BlockRef, answer: unknown): RawLog[] {
   return logs;
 }
 
+type Scanned = Pick<Context, "rpc" | "chain" | "contracts" | "native" | "acceptsNative">;
+
+/** Data that is a tag: exactly 32 bytes. */
+const TAG = /^0x[0-9a-f]{64}$/;
+
+/** Value that whole transactions of a block moved to one of `recipients`; what reverted is still among them. */
+function valueTransfers(block: { transactions?: unknown }, recipients: string[]): RawTx[] {
+  const { transactions } = block;
+  if (!Array.isArray(transactions) || transactions.some((tx) => typeof tx !== "object"))
+    throw new ChainUnavailable("a node answered a block without its transactions");
+  const wanted = new Set(recipients);
+  return (transactions as RawTx[]).filter(
+    ({ to, value }) => to !== null && wanted.has(to.toLowerCase()) && toNumber(value) > 0n,
+  );
+}
+
 /**
- * Transfers of the registry's tokens in exactly this block to any of `recipients`. The block itself is asked for in the same
- * round trip: a lagging node may answer "no logs" for a block it has never seen, and must not be believed.
+ * Native coin that whole transactions of a block brought. What a contract passes on within a transaction (an exchange's batch, a
+ * contract wallet) leaves neither a log nor a transaction of its own and is not seen: such money is found by its balance only.
+ */
+async function nativeInbound(
+  { rpc, native }: Scanned,
+  block: BlockRef,
+  raw: { transactions?: unknown },
+  recipients: string[],
+): Promise<InboundTransfer[]> {
+  const found = valueTransfers(raw, recipients);
+  if (found.length === 0) return [];
+  const receipts = await readReceiptsIn(
+    rpc,
+    block,
+    found.map(({ hash }) => hash.toLowerCase()),
+  );
+  const status = new Map(receipts.map((receipt) => [receipt.hash, receipt.status]));
+  if (found.some(({ hash }) => !status.has(hash.toLowerCase())))
+    throw new ChainUnavailable("a node does not know the receipts of a block");
+  return found
+    .filter(({ hash }) => status.get(hash.toLowerCase()) === "success")
+    .map(({ hash, from, to, value, input }) => ({
+      asset: native,
+      payer: from.toLowerCase(),
+      recipient: (to ?? "").toLowerCase(),
+      amount: toNumber(value),
+      txHash: hash.toLowerCase(),
+      logIndex: -1,
+      authNonce: null,
+      tag: TAG.test(input.toLowerCase()) ? input.toLowerCase() : null,
+    }));
+}
+
+/**
+ * Transfers of the registry's tokens, and of native coin where it is accepted, in exactly this block to any of `recipients`. The
+ * block itself is asked for in the same round trip: a lagging node may answer "no logs" for a block it has never seen, and must
+ * not be believed. For native coin it is asked for with its transactions; their receipts only when one of them is to us.
  */
 export async function readInbound(
-  { rpc, chain, contracts }: Pick<Context, "rpc" | "chain" | "contracts">,
+  context: Scanned,
   block: BlockRef,
   recipients: string[],
 ): Promise<InboundTransfer[]> {
+  const { rpc, contracts, acceptsNative } = context;
   // An empty list in a filter means "any": nothing to look for must never become everything.
   if (recipients.length === 0 || contracts.size === 0) return [];
   const to = recipients.map((recipient) => pad(recipient as Hex));
   const [known, inbound] = await rpc.batch([
-    { method: "eth_getBlockByHash", params: [block.hash, false] },
+    { method: "eth_getBlockByHash", params: [block.hash, acceptsNative] },
     logsOf(block.hash, [...contracts], [TRANSFER, null, to]),
   ]);
   if (known == null || known instanceof RpcRefusal)
     throw new ChainUnavailable("a node does not know the block");
+  const coins = acceptsNative ? await nativeInbound(context, block, known, recipients) : [];
   const logs = logsIn(block, inbound);
-  if (logs.length === 0) return [];
+  return logs.length === 0
+    ? coins
+    : [...coins, ...(await tokenInbound(context, block, logs, recipients))];
+}
+
+/** The transfers that logs of registered tokens show, each with the nonce it used. */
+async function tokenInbound(
+  { rpc, chain, contracts }: Scanned,
+  block: BlockRef,
+  logs: RawLog[],
+  recipients: string[],
+): Promise<InboundTransfer[]> {
   const addresses = [...new Set(logs.map(({ address }) => address))];
   const payers = [...new Set(logs.map(({ topics }) => topics[1]))];
   // Every transfer of these payers, not only those to us: a nonce belongs to its own transfer wherever that went.
@@ -180,11 +254,26 @@ export async function readInbound(
       txHash: log.transactionHash.toLowerCase(),
       logIndex: index(log),
       authNonce: nonceAt.get(`${log.transactionHash}:${index(log)}`) ?? null,
+      tag: null,
     }))
     .filter(
       ({ asset, recipient, amount }) =>
         amount > 0n && contracts.has(contractOf(asset)) && recipients.includes(recipient),
     );
+}
+
+/** A transaction by hash, mined or waiting; null: no node knows it. */
+export async function readTransaction(rpc: Rpc, hash: string): Promise<KnownTx | null> {
+  const raw = await rpc.read<RawTx | null>("eth_getTransactionByHash", [hash]);
+  if (raw === null) return null;
+  return {
+    from: raw.from.toLowerCase(),
+    to: raw.to?.toLowerCase() ?? null,
+    value: toNumber(raw.value),
+    data: raw.input.toLowerCase(),
+    nonce: toNumber(raw.nonce),
+    mined: raw.blockHash !== null,
+  };
 }
 
 /** A receipt by hash; null: no node has one, which says nothing about the transaction. */

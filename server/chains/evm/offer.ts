@@ -4,6 +4,7 @@ import type { TokenEntry } from "#server/platform/registry.ts";
 import type { Offer, OfferInput } from "#server/ports/chain.ts";
 import { type Context, contractOf } from "./context.ts";
 import { eip3009Digest, eip3009TypedData } from "./eip3009.ts";
+import { isNative, makePush, proofAction } from "./native.ts";
 import { approvals, PERMIT2_ADDRESS, permit2Digest, permit2TypedData } from "./permit2.ts";
 
 /** EIP-3009 where the token takes this account's kind of signature, else Permit2 where the chain has it. */
@@ -29,10 +30,9 @@ export const digestOf = (a: Authorization): Hex =>
   a.mechanism === "eip3009" ? eip3009Digest(a) : permit2Digest(a);
 
 /** Builds what a wallet is asked for; null: this account cannot pay with this token here. */
-export function makeOffer(
-  { chain, chainId, tokens, facts }: Context,
-  input: OfferInput,
-): Offer | null {
+export function makeOffer(context: Context, input: OfferInput): Offer | null {
+  if (isNative(input.asset)) return makePush(context, input);
+  const { chain, chainId, tokens, facts } = context;
   const token = tokens.get(input.asset);
   if (token === undefined) return null;
   const mechanism = mechanismFor(token, input.payerHasCode, facts.spender);
@@ -67,5 +67,6 @@ export function makeOffer(
           headroomBps: input.approveHeadroomBps,
         })
       : [];
-  return { actions: [...first, sign], authorization, digest: digestOf(authorization) };
+  const proof = input.proof === null ? [] : [proofAction(chain, input.payer, input.proof)];
+  return { actions: [...proof, ...first, sign], authorization, digest: digestOf(authorization) };
 }

@@ -5,7 +5,7 @@ import type { Log } from "#server/platform/log.ts";
 import type { FeedEntry, Registry } from "#server/platform/registry.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import { FEED_ABI } from "./abi.ts";
-import { toNumber } from "./context.ts";
+import { assetOf, nativeAssetOf, toNumber } from "./context.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 import { shortCache } from "./short-cache.ts";
 
@@ -80,10 +80,12 @@ export function createPriceSource(
     });
   };
   const feeds = new Map<string, { chain: string; feed: FeedEntry }>();
-  for (const { caip2, tokens } of registry.chains)
+  for (const { caip2, native, tokens } of registry.chains) {
+    if (native.feed !== null)
+      feeds.set(nativeAssetOf({ caip2, native }), { chain: caip2, feed: native.feed });
     for (const { address, feed } of tokens)
-      if (feed !== null)
-        feeds.set(`${caip2}/erc20:${address.toLowerCase()}`, { chain: caip2, feed });
+      if (feed !== null) feeds.set(assetOf(caip2, address), { chain: caip2, feed });
+  }
   const sourceOf = (code: string) =>
     Object.hasOwn(registry.currencies, code) ? (registry.currencies[code] ?? null) : null;
   return {

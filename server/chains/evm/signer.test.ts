@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { TxPlan } from "#server/ports/chain.ts";
-import { localSigner, policyRefusal, type Role, signPlan } from "./signer.ts";
+import { callOf, localSigner, policyRefusal, type Role, signPlan } from "./signer.ts";
 
 const TOKEN = "0xdac17f958d2ee523a2206206994597c13d831ec7";
 const PAYER = "0x1111111111111111111111111111111111111111";
@@ -11,7 +11,8 @@ const RECIPIENT = "0x2222222222222222222222222222222222222222";
 const ZERO = "0x0000000000000000000000000000000000000000";
 const KEY = `0x${"07".repeat(32)}` as const;
 const OWN = privateKeyToAccount(KEY).address.toLowerCase();
-const POLICY = { chain: "eip155:1", contracts: new Set([TOKEN]) };
+const NATIVE = "eip155:1/slip44:60";
+const POLICY = { chain: "eip155:1", contracts: new Set([TOKEN]), native: NATIVE };
 
 const authorization = (change: Partial<Authorization> = {}): Authorization => ({
   mechanism: "eip3009",
@@ -49,6 +50,7 @@ test.for([
   ["an EIP-3009 capture", capture(), "relayer"],
   ["a permit that names this key", permit(OWN), "spender"],
   ["a payout", transfer(), "intermediary"],
+  ["a payout of the native coin", transfer({ asset: NATIVE }), "intermediary"],
 ] as const)("%s", ([, plan, only]) => {
   const allowed = ROLES.filter((role) => refusal(plan, role) === null);
   expect(allowed).toEqual([only]);
@@ -83,12 +85,31 @@ test.for([
     transfer({ asset: `eip155:1/erc20:${RECIPIENT}` }),
     "intermediary",
   ],
-  ["a payout of a coin", transfer({ asset: "eip155:1/slip44:60" }), "intermediary"],
+  ["a payout of a strange coin", transfer({ asset: "eip155:1/slip44:61" }), "intermediary"],
+  [
+    "a payout of another chain's coin",
+    transfer({ asset: "eip155:8453/slip44:60" }),
+    "intermediary",
+  ],
+  ["a payout of the coin to itself", transfer({ asset: NATIVE, to: OWN }), "intermediary"],
+  ["a payout of the coin to nobody", transfer({ asset: NATIVE, to: ZERO }), "intermediary"],
+  ["a payout of none of the coin", transfer({ asset: NATIVE, amount: "0" }), "intermediary"],
   ["a payout of no asset", transfer({ asset: "nonsense" }), "intermediary"],
 ] as const)("%s is refused", async ([, plan, role]) => {
   expect(refusal(plan, role)).toEqual(expect.any(String));
   const tx = { nonce: 0n, gas: 100_000n, fees: { maxFee: 2n, maxPriorityFee: 1n } };
   await expect(signPlan(plan, localSigner(KEY, role), POLICY, tx)).rejects.toThrow(/refused/);
+});
+
+// Guarantee: only a payout of native coin carries value, and it carries nothing else.
+test("value and data of what is sent", () => {
+  expect(callOf(transfer({ asset: NATIVE, amount: "7" }), OWN)).toEqual({
+    to: RECIPIENT,
+    data: "0x",
+    value: 7n,
+  });
+  for (const plan of [transfer(), capture(), { kind: "fill" } as const])
+    expect(callOf(plan, OWN).value).toBe(0n);
 });
 
 // Guarantee: the stored hash is that of the stored bytes, which are the same whenever they are made.

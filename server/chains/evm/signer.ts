@@ -5,6 +5,7 @@ import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { Fees, SignedTx, TxPlan } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
 import { eip3009Call } from "./eip3009.ts";
+import { isNative } from "./native.ts";
 import { PERMIT2_ADDRESS, permit2Call } from "./permit2.ts";
 
 /** The most gas any of our transactions may take; what costs more is not what a payment looks like. */
@@ -49,26 +50,31 @@ export function localSigner(key: string, role: Role): Signer {
   };
 }
 
-/** The contract call of a plan: where it goes and with what data; always without value. */
-export function callOf(plan: TxPlan, signer: string): { to: Hex; data: Hex } {
-  if (plan.kind === "fill") return { to: signer as Hex, data: "0x" };
+/** What a plan sends: where it goes, with what data; with value only where it pays out native coin. */
+export function callOf(plan: TxPlan, signer: string): { to: Hex; data: Hex; value: bigint } {
+  if (plan.kind === "fill") return { to: signer as Hex, data: "0x", value: 0n };
   if (plan.kind === "transfer") {
+    if (isNative(plan.asset)) return { to: plan.to as Hex, data: "0x", value: BigInt(plan.amount) };
     const token = parseAsset(plan.asset);
     if (token?.namespace !== "erc20") throw new Error(`${plan.asset} is no token`);
     const args = [plan.to as Hex, BigInt(plan.amount)] as const;
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args });
-    return { to: token.reference as Hex, data };
+    return { to: token.reference as Hex, data, value: 0n };
   }
   const { authorization, signature } = plan;
   return authorization.mechanism === "permit2"
-    ? { to: PERMIT2_ADDRESS, data: permit2Call(authorization, signature as Hex) }
-    : { to: authorization.token as Hex, data: eip3009Call(authorization, signature as Hex) };
+    ? { to: PERMIT2_ADDRESS, data: permit2Call(authorization, signature as Hex), value: 0n }
+    : {
+        to: authorization.token as Hex,
+        data: eip3009Call(authorization, signature as Hex),
+        value: 0n,
+      };
 }
 
 const ZERO = "0x0000000000000000000000000000000000000000";
 
-/** Where a signer may act: its chain and the token contracts of the registry, lower case. */
-export type Policy = { chain: string; contracts: ReadonlySet<string> };
+/** Where a signer may act: its chain, the token contracts of the registry, lower case, and the asset of its native coin. */
+export type Policy = { chain: string; contracts: ReadonlySet<string>; native: string };
 
 function transferRefusal(
   plan: TxPlan & { kind: "transfer" },
@@ -78,8 +84,8 @@ function transferRefusal(
   if (signer.role !== "intermediary") return "only the intermediary key pays out";
   const token = parseAsset(plan.asset);
   if (token?.chain !== policy.chain) return "the asset is on another chain";
-  if (token.namespace !== "erc20" || !policy.contracts.has(token.reference))
-    return "the asset is not in the registry";
+  const registered = token.namespace === "erc20" && policy.contracts.has(token.reference);
+  if (!registered && plan.asset !== policy.native) return "the asset is not in the registry";
   const to = plan.to.toLowerCase();
   if (!isAddress(to)) return "the destination is no address";
   if (to === ZERO || to === token.reference || to === signer.address)
@@ -122,7 +128,6 @@ export async function signPlan(
   const raw = await signer.signTransaction({
     chainId: Number(policy.chain.slice("eip155:".length)),
     nonce: Number(tx.nonce),
-    value: 0n,
     ...callOf(plan, signer.address),
     gas: tx.gas,
     fees: tx.fees,

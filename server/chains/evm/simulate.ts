@@ -2,8 +2,10 @@ import { encodeFunctionData, type Hex, numberToHex } from "viem";
 import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { RevertReason, Simulation, TxPlan } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
+import { readFees } from "./account-reads.ts";
 import { allowanceCall, balanceCall, nonceCall } from "./calls.ts";
 import { type Context, contractOf, isWord, toNumber } from "./context.ts";
+import { isNative } from "./native.ts";
 import { PERMIT2_ADDRESS } from "./permit2.ts";
 import { readRevert } from "./reverts.ts";
 import { RpcRefusal } from "./rpc.ts";
@@ -65,7 +67,9 @@ async function transferShortage(
   plan: TxPlan & { kind: "transfer" },
   signer: string,
 ): Promise<RevertReason | null> {
-  const { method, params } = balanceCall(contractOf(plan.asset), signer);
+  const { method, params } = isNative(plan.asset)
+    ? { method: "eth_getBalance", params: [signer, "latest"] }
+    : balanceCall(contractOf(plan.asset), signer);
   const balance = toNumber(await rpc.read(method, params));
   return balance < BigInt(plan.amount) ? "insufficient_balance" : null;
 }
@@ -87,11 +91,20 @@ async function explain(
   return { kind: "revert", reason: better ?? "other", detail: read.detail };
 }
 
-const transaction = (plan: TxPlan, signer: string) => ({
-  from: signer,
-  ...callOf(plan, signer),
-  gas: numberToHex(GAS_CAP),
-});
+function transaction(plan: TxPlan, signer: string) {
+  const { value, ...call } = callOf(plan, signer);
+  return { from: signer, ...call, value: numberToHex(value), gas: numberToHex(GAS_CAP) };
+}
+
+/** Native coin pays for its own gas: money that would be short of both is no revert, it waits for gas money. */
+async function requireGasMoney(context: Context, amount: bigint, gas: bigint, signer: string) {
+  const [fees, balance] = await Promise.all([
+    readFees(context),
+    context.rpc.read("eth_getBalance", [signer, "latest"]),
+  ]);
+  if (toNumber(balance) < amount + gas * fees.maxFee)
+    throw new Error(`${signer} on ${context.chain} lacks the gas money to pay out native coin`);
+}
 
 /** A call that ends without a revert and answers `false` has moved nothing (EIP-20 allows it). */
 const saysFalse = (output: unknown): boolean => isWord(output) && BigInt(output) === 0n;
@@ -109,7 +122,7 @@ export async function tryCall(
       ...params,
       ...(pretended === undefined ? [] : [pretended]),
     ]);
-    return plan.kind === "transfer" && saysFalse(output)
+    return plan.kind === "transfer" && !isNative(plan.asset) && saysFalse(output)
       ? { kind: "revert", reason: "other", detail: "the token answers false" }
       : null;
   } catch (error) {
@@ -137,5 +150,8 @@ export async function simulate(
   if (failed !== null) return failed;
   if (gas instanceof RpcRefusal) return explain(context, plan, signer, gas, undefined);
   const roomy = (toNumber(gas) * GAS_ROOM_PERCENT) / 100n;
-  return { kind: "ok", gas: roomy > GAS_CAP ? GAS_CAP : roomy };
+  const limit = roomy > GAS_CAP ? GAS_CAP : roomy;
+  if (plan.kind === "transfer" && isNative(plan.asset))
+    await requireGasMoney(context, BigInt(plan.amount), limit, signer);
+  return { kind: "ok", gas: limit };
 }

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, parseAbi, recoverAddress } from "viem";
+import { encodeFunctionData, type Hex, hashMessage, parseAbi, recoverAddress } from "viem";
 import type { Authorization } from "#server/domain/option/authorization.ts";
 import { normaliseSignature } from "#server/domain/option/results.ts";
 import { ChainUnavailable, type SignatureCheck, type TxPlan } from "#server/ports/chain.ts";
@@ -6,7 +6,7 @@ import { findAllowanceSlot } from "./allowance-slot.ts";
 import type { Context } from "./context.ts";
 import { digestOf } from "./offer.ts";
 import { PERMIT2_ADDRESS } from "./permit2.ts";
-import { RpcRefusal } from "./rpc.ts";
+import { type Rpc, RpcRefusal } from "./rpc.ts";
 import { reasonFromFacts, tryCall } from "./simulate.ts";
 
 /** Half the order of secp256k1: contracts refuse signatures whose s is above it (EIP-2). */
@@ -58,16 +58,18 @@ async function allowedState(
     : { [a.token]: { stateDiff: { [slot(a.payer, PERMIT2_ADDRESS)]: MAX_UINT } } };
 }
 
-/** Asks a contract account itself, as Permit2 would. */
+/** Asks a contract account itself whether a signature is its own (ERC-1271); `from` is who asks. */
 async function acceptedByAccount(
-  { rpc }: Context,
-  a: Authorization,
+  rpc: Rpc,
+  account: string,
+  digest: Hex,
   signature: string,
+  from: string | null,
 ): Promise<boolean> {
-  const data = encodeFunctionData({ abi: ERC1271, args: [digestOf(a), signature as Hex] });
+  const data = encodeFunctionData({ abi: ERC1271, args: [digest, signature as Hex] });
   try {
     const answer = await rpc.read<Hex>("eth_call", [
-      { from: PERMIT2_ADDRESS, to: a.payer, data },
+      { ...(from === null ? {} : { from }), to: account, data },
       "latest",
     ]);
     return answer.startsWith(ERC1271_VALID);
@@ -77,6 +79,21 @@ async function acceptedByAccount(
   }
 }
 
+/** Whether an account signed a message with `personal_sign` (EIP-191): by recovery, or by ERC-1271 where it has code. */
+export async function provesAccount(
+  rpc: Rpc,
+  account: string,
+  message: string,
+  signature: string,
+  hasCode: boolean,
+): Promise<boolean> {
+  if (ERC6492_SUFFIX.test(signature)) return false;
+  const digest = hashMessage(message);
+  return hasCode
+    ? acceptedByAccount(rpc, account, digest, signature, null)
+    : signedBy(account, digest, signature);
+}
+
 /** The next best where an approval is pending and cannot be pretended: signature, nonce, time and balance. */
 async function judgeWithoutSimulation(
   context: Context,
@@ -84,7 +101,10 @@ async function judgeWithoutSimulation(
   signature: string,
   payerHasCode: boolean,
 ): Promise<SignatureCheck> {
-  if (payerHasCode && !(await acceptedByAccount(context, a, signature)))
+  if (
+    payerHasCode &&
+    !(await acceptedByAccount(context.rpc, a.payer, digestOf(a), signature, PERMIT2_ADDRESS))
+  )
     return { kind: "invalid", reason: "the account does not accept this signature" };
   const reason = await reasonFromFacts(context, a, true);
   return reason === null ? { kind: "valid" } : { kind: "would_revert", reason, detail: reason };

@@ -1,4 +1,5 @@
 import { hashTypedData, type TypedDataDefinition } from "viem";
+import { paymentTag } from "#server/domain/option/authorization.ts";
 import { type Check, findProblems, sqlCheck } from "./check.ts";
 import type { Context } from "./context.ts";
 import { type Finding, judge, together } from "./finding.ts";
@@ -56,8 +57,20 @@ function termsOf(row: OptionRow, { domain, message }: TypedData): [signed: strin
   ];
 }
 
+/** A transfer that the buyer's wallet sends: its terms are in the call, and its digest is the payment's tag. */
+function pushProblem(row: OptionRow, name: string): string | null {
+  const [call] = (row.actions.at(-1)?.data.params ?? []) as Record<string, string>[];
+  const { from, to, value, data } = call ?? {};
+  const sent = [from, to, BigInt(value ?? 0), data].join(" ");
+  const stored = [row.payer, row.recipient, row.amount_minor, row.auth_nonce].join(" ");
+  if (row.auth_nonce !== paymentTag(row.payment_id) || row.auth_digest !== row.auth_nonce)
+    return `${name} carries ${row.auth_nonce}, which is not its payment's tag`;
+  return sent === stored ? null : `${name}: handed out is ${sent}, stored is ${stored}`;
+}
+
 function optionProblem(row: OptionRow): string | null {
   const name = `option ${row.id} of ${row.payment_id}`;
+  if (row.mechanism === "native") return pushProblem(row, name);
   const typed = typedDataOf(row);
   if (typed === null) return `${name} asks for no signature`;
   const digest = hashTypedData(typed);

@@ -7,6 +7,7 @@ import {
 } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
+import type { SentTx } from "./native-view.ts";
 
 /** How long, by the chain's own clock, an arrival in a final block may wait to be judged. */
 const JUDGED_WITHIN_S = 900n;
@@ -24,22 +25,41 @@ type CaptureRow = {
   received: string;
 };
 
+/** The transfer that a booked capture names; null: there is none. */
+function transferOf(row: CaptureRow, receipt: ChainReceipt, sent: SentTx | undefined) {
+  if (row.log_index === -1)
+    return sent === undefined
+      ? null
+      : { asset: row.asset, from: sent.from, to: sent.to, amount: sent.value };
+  const log = receipt.logs.find(({ logIndex }) => logIndex === row.log_index);
+  if (log === undefined || log.topics[0] !== TRANSFER) return null;
+  return {
+    asset: `${row.asset.slice(0, row.asset.lastIndexOf(":"))}:${log.address}`,
+    from: accountOf(log.topics[1]),
+    to: accountOf(log.topics[2]),
+    amount: BigInt(log.data),
+  };
+}
+
 /** What a booked capture says that its receipt does not; null: it is on chain as booked. */
-function captureProblem(row: CaptureRow, receipt: ChainReceipt | undefined): string | null {
+function captureProblem(
+  row: CaptureRow,
+  receipt: ChainReceipt | undefined,
+  sent: SentTx | undefined,
+): string | null {
   const name = `capture ${row.id} of ${row.payment_id}`;
   if (receipt === undefined) return `${name}: no receipt of ${row.tx_ref}`;
   if (!receipt.success) return `${name}: ${row.tx_ref} reverted`;
   if (receipt.blockHash !== row.block_hash || receipt.blockNumber !== BigInt(row.block_number))
     return `${name}: ${row.tx_ref} is in block ${receipt.blockNumber}, booked from ${row.block_number} (${row.block_hash})`;
-  const log = receipt.logs.find(({ logIndex }) => logIndex === row.log_index);
-  if (log === undefined || log.topics[0] !== TRANSFER)
-    return `${name}: log ${row.log_index} of ${row.tx_ref} is no transfer`;
-  const booked = [row.asset.slice(row.asset.lastIndexOf(":") + 1), row.payer, row.recipient];
-  const real = [log.address, accountOf(log.topics[1]), accountOf(log.topics[2])];
+  const found = transferOf(row, receipt, sent);
+  if (found === null) return `${name}: log ${row.log_index} of ${row.tx_ref} is no transfer`;
+  const booked = [row.asset, row.payer, row.recipient];
+  const real = [found.asset, found.from, found.to];
   if (booked.join() !== real.join())
     return `${name}: booked as ${booked.join(" ")}, on chain ${real.join(" ")}`;
-  if (BigInt(log.data) !== BigInt(row.received))
-    return `${name}: booked ${row.received}, on chain ${BigInt(log.data)}`;
+  if (found.amount !== BigInt(row.received))
+    return `${name}: booked ${row.received}, on chain ${found.amount}`;
   return null;
 }
 
@@ -50,7 +70,12 @@ async function capturesOnChain(context: Context, view: ChainView): Promise<Seen>
     [view.chain, view.horizon.toString()],
   );
   const receipts = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
-  const problems = rows.map((row) => captureProblem(row, receipts.get(row.tx_ref)));
+  const sent = await view.transactions(
+    rows.flatMap(({ tx_ref, log_index }) => (log_index === -1 ? [tx_ref] : [])),
+  );
+  const problems = rows.map((row) =>
+    captureProblem(row, receipts.get(row.tx_ref), sent.get(row.tx_ref)),
+  );
   return { looked: rows.length, problems: problems.filter((problem) => problem !== null) };
 }
 
@@ -68,7 +93,10 @@ const BOOKED = `
     'capture' as place from capture where chain = $1 and status <> 'orphaned'
   union all
   select tx_ref || ' ' || log_index || ' ' || block_hash || ' ' || asset, amount_minor::text, 'exception'
-    from exception_record where chain = $1 and kind not in ('orphaned', 'unknown_outflow')
+    from exception_record x where chain = $1 and kind not in ('orphaned', 'unknown_outflow')
+    -- What came with a payment in excess is told beside the capture that holds all of it.
+    and not (x.kind = 'over' and exists (select 1 from capture c where c.chain = x.chain and c.tx_ref = x.tx_ref
+      and c.log_index = x.log_index and c.payment_id = x.payment_id and c.received > x.amount_minor))
   union all
   select tx_hash || ' ' || log_index || ' ' || block_hash || ' ' || asset, amount_minor::text,
     case state when 'topup' then 'topup' else 'waiting' end
@@ -105,6 +133,8 @@ async function arrivalsBooked(context: Context, view: ChainView): Promise<Seen> 
     else if (problem !== null) problems.push(problem);
   }
   const notes = [`blocks ${view.scope.from} to ${view.horizon}`];
+  if (view.native !== null && view.nativeFrom > view.scope.from)
+    notes.push(`native coin from block ${view.nativeFrom} on`);
   if (view.scope.intermediaries.length === 0) notes.push("no offer names an intermediary yet");
   if (waiting > 0) notes.push(`${waiting} about to be judged`);
   return { looked: arrivals.length, problems, notes };

@@ -8,10 +8,12 @@ import {
   toEventSelector,
 } from "viem";
 
-/** A registered token contract. */
+import { nativeFrom, readCoins, readSent, type SentTx } from "./native-view.ts";
+
+/** A registered token contract; the address of native coin is empty. */
 export type Token = { asset: string; address: string };
 
-/** One `Transfer` log of a registered token. */
+/** One `Transfer` log of a registered token, or one transfer of native coin by a transaction of its own (log -1). */
 export type Transfer = {
   asset: string;
   from: string;
@@ -32,15 +34,23 @@ export type ChainReceipt = {
   logs: { address: string; topics: string[]; data: string; logIndex: number }[];
 };
 
-export type Block = { number: bigint; hash: string; time: bigint };
-
 /** Where to look for transfers: `from` is the first block, accounts are lower case. */
-type Scope = { from: bigint; intermediaries: string[]; signers: string[] };
+type Scope = {
+  from: bigint;
+  intermediaries: string[];
+  signers: string[];
+  /** Hashes of our transactions that pay out native coin. */
+  coinPayouts: string[];
+};
 
 /** One chain as it was when the run began; answers are remembered for the run. */
 export type ChainView = {
   chain: string;
   tokens: Token[];
+  /** The asset of native coin where buyers may pay with it, else null. */
+  native: string | null;
+  /** First block whose transactions of native coin are among arrivals and outflows; our own payouts always are. */
+  nativeFrom: bigint;
   /** The node's finalized block when the run began. */
   finalized: Block;
   /** How far the tag `finalized` is behind the head, in seconds. */
@@ -56,19 +66,19 @@ export type ChainView = {
   outflows(): Promise<Transfer[]>;
   /** Receipts by hash; a transaction that no node has mined is absent. */
   receipts(hashes: string[]): Promise<Map<string, ChainReceipt>>;
-  /** Token balance at `finalized`. */
+  /** Mined transactions by hash. */
+  transactions(hashes: string[]): Promise<Map<string, SentTx>>;
+  /** Balance at `finalized`, of a token or of native coin. */
   balance(token: Token, account: string): Promise<bigint>;
   blockTime(number: bigint): Promise<bigint>;
 };
 
 /** A chain as it was found; `complete` adds what only the database tells. */
 export type FoundChain = {
-  cursorless: Omit<ChainView, "horizon" | "scope" | "arrivals" | "outflows">;
+  cursorless: Omit<ChainView, "horizon" | "scope" | "arrivals" | "outflows" | "nativeFrom">;
   complete(horizon: bigint, scope: Scope): ChainView;
 };
 
-type Ask = <T>(method: string, params: unknown[]) => Promise<T>;
-type RawBlock = { number: Hex; hash: Hex; timestamp: Hex };
 type RawLog = {
   address: Hex;
   topics: Hex[];
@@ -108,12 +118,6 @@ function asker(urls: string[]): Ask {
   return async <T>(method: string, params: unknown[]) =>
     (await client.request({ method, params } as never)) as T;
 }
-
-const toBlock = (raw: RawBlock): Block => ({
-  number: BigInt(raw.number),
-  hash: raw.hash,
-  time: BigInt(raw.timestamp),
-});
 
 const toTransfer = (chain: string, log: RawLog): Transfer => ({
   asset: `${chain}/erc20:${log.address.toLowerCase()}`,
@@ -179,48 +183,9 @@ async function readReceipts(
   return found;
 }
 
-async function readCounts(ask: Ask, signers: string[], finalized: bigint) {
-  const count = async (signer: string, at: string) =>
-    BigInt(await ask<Hex>("eth_getTransactionCount", [signer, at]));
-  return new Map(
-    await Promise.all(
-      signers.map(
-        async (signer) =>
-          [
-            signer,
-            {
-              latest: await count(signer, "latest"),
-              finalized: await count(signer, numberToHex(finalized)),
-            },
-          ] as const,
-      ),
-    ),
-  );
-}
-
-/** A node that was just started may lack the state of blocks from before: until the next ones are final. */
-const STATE_TRIES = 6;
-const STATE_EVERY_MS = 1_000;
-
-async function readHeads(ask: Ask, signers: string[]) {
-  for (let attempt = 1; ; attempt++) {
-    const [latest, last] = await Promise.all([
-      ask<RawBlock>("eth_getBlockByNumber", ["latest", false]),
-      ask<RawBlock | null>("eth_getBlockByNumber", ["finalized", false]),
-    ]);
-    if (last === null) throw new Error("its node has no finalized block");
-    const finalized = toBlock(last);
-    try {
-      const counts = await readCounts(ask, signers, finalized.number);
-      return { latest: toBlock(latest), finalized, counts };
-    } catch (error) {
-      if (attempt === STATE_TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, STATE_EVERY_MS));
-    }
-  }
-}
-
 async function balanceAt(ask: Ask, token: Token, account: string, at: bigint): Promise<bigint> {
+  if (token.address === "")
+    return BigInt(await ask<Hex>("eth_getBalance", [account, numberToHex(at)]));
   const data = `0x70a08231${pad(account as Hex).slice(2)}`;
   return BigInt(await ask<Hex>("eth_call", [{ to: token.address, data }, numberToHex(at)]));
 }
@@ -228,7 +193,7 @@ async function balanceAt(ask: Ask, token: Token, account: string, at: bigint): P
 /** Looks at a chain now; throws a sentence when no node gives what the checks need. */
 export async function findChain(
   chain: string,
-  node: { urls: string[]; tokens: Token[]; maxLogRange: number },
+  node: { urls: string[]; tokens: Token[]; native: string | null; maxLogRange: number },
   signers: string[],
 ): Promise<FoundChain> {
   const ask = asker(node.urls);
@@ -240,10 +205,13 @@ export async function findChain(
   const cursorless: FoundChain["cursorless"] = {
     chain,
     tokens: node.tokens,
+    native: node.native,
     finalized,
     finalityS: Number(latest.time - finalized.time),
     counts,
     receipts: (hashes) => readReceipts(ask, known, hashes),
+    transactions: async (hashes) =>
+      new Map((await readSent(ask, hashes)).map((tx) => [tx.hash, tx] as const)),
     balance: (token, account) => balanceAt(ask, token, account, finalized.number),
     blockTime: async (number) =>
       toBlock(await ask<RawBlock>("eth_getBlockByNumber", [numberToHex(number), false])).time,
@@ -258,18 +226,32 @@ export async function findChain(
         accounts.length === 0 || node.tokens.length === 0
           ? Promise.resolve([])
           : readTransfers(ask, found, range, topics);
+      let coins: Promise<Transfer[]> | undefined;
+      const coinsOf = async (wanted: (transfer: Transfer) => boolean) => {
+        coins ??= readCoins(ask, node.native, { range, ...scope }, (hashes) =>
+          readReceipts(ask, known, hashes),
+        );
+        return (await coins).filter(wanted);
+      };
       let arrivals: Promise<Transfer[]> | undefined;
       let outflows: Promise<Transfer[]> | undefined;
       return {
         ...cursorless,
         horizon,
         scope,
+        nativeFrom: nativeFrom(range),
         arrivals: () => {
-          arrivals ??= read(scope.intermediaries, [TRANSFER, null, padded(scope.intermediaries)]);
+          arrivals ??= Promise.all([
+            read(scope.intermediaries, [TRANSFER, null, padded(scope.intermediaries)]),
+            coinsOf(({ to }) => scope.intermediaries.includes(to)),
+          ]).then((both) => both.flat());
           return arrivals;
         },
         outflows: () => {
-          outflows ??= read(scope.signers, [TRANSFER, padded(scope.signers)]);
+          outflows ??= Promise.all([
+            read(scope.signers, [TRANSFER, padded(scope.signers)]),
+            coinsOf(({ from }) => scope.signers.includes(from)),
+          ]).then((both) => both.flat());
           return outflows;
         },
       };

@@ -1,4 +1,5 @@
 import { type Check, notChecked, sqlCheck } from "./check.ts";
+import { REFUND_EVENTS } from "./refunds.ts";
 
 /** I30 to I33: what merchants are told. */
 export const EVENT_CHECKS: Check[] = [
@@ -23,6 +24,7 @@ export const EVENT_CHECKS: Check[] = [
       `select format('outbox row %s tells of %s, which did not happen', o.event_id, o.dedupe) from outbox o
        where o.dedupe like 'payment:%' and o.dedupe not like '%:0' and not exists (
          select 1 from payment_event e where o.dedupe = 'payment:' || e.payment_id || ':' || e.version)`,
+      ...REFUND_EVENTS,
     ],
   }),
   sqlCheck({

@@ -166,7 +166,15 @@ export const HYGIENE_CHECKS: Check[] = [
     "no secrets in logs",
     "logs are not read here; a test looks for planted secrets",
   ),
-  notChecked("I38", "collected data are deleted in time", "no collected data are stored yet"),
+  sqlCheck({
+    id: "I38",
+    title: "collected data are deleted in time",
+    counted: ["fields", "select 1 from collected_field"],
+    problems: [
+      `select format('%s of %s was to be deleted at %s', name, payment_id, delete_after) from collected_field
+       where delete_after < clock_timestamp() - interval '2 hours'`,
+    ],
+  }),
   { id: "I39", title: "gas is posted as it was paid", run: gas },
   notChecked("I40", "no 5xx in normal operation", "observed in answers, which are not stored"),
 ];

@@ -9,18 +9,19 @@ import { fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
 import { environment } from "#server/sandbox/migrate.ts";
 import { databaseUrl } from "#server/sandbox/postgres.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
-import { actors, until } from "#server/testing/api.ts";
+import { actors, call, until } from "#server/testing/api.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
 import { openContext } from "./open.ts";
 import { CHAIN_PLANTS } from "./plant-chain.ts";
+import { REFUND_PLANTS } from "./plant-refunds.ts";
 import { ROW_PLANTS } from "./plant-rows.ts";
 import type { Ground, Plant } from "./plants.ts";
 import { exitCodeOf, runChecks } from "./run.ts";
 import { readSettings } from "./settings.ts";
 
-const PLANTS = [...ROW_PLANTS, ...CHAIN_PLANTS];
+const PLANTS = [...ROW_PLANTS, ...REFUND_PLANTS, ...CHAIN_PLANTS];
 /** What neither database nor chains show. */
-const NOT_SHOWN = ["I4", "I5", "I33", "I37", "I38", "I40"];
+const NOT_SHOWN = ["I4", "I5", "I33", "I37", "I40"];
 const CHAIN = "eip155:31337";
 const TOKEN = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
@@ -206,6 +207,8 @@ async function liveBatch(): Promise<void> {
   await world.db.query(
     `update merchant set settlement_schedule = 'batched' where flow = 'intermediary'`,
   );
+  // What is to be refunded is not settled before.
+  await world.db.query(`insert into settlement_hold (asset, reason) values ('*', 'a test')`);
   const ids = [await created(), await created({ value: "2000" })];
   const rich = world.buyer("everything").key;
   await rpc(first().url, "evm_setIntervalMining", [0]);
@@ -229,6 +232,34 @@ async function liveBatch(): Promise<void> {
     [CHAIN],
   );
   for (const id of ids) await final(id);
+  await refunds(ids[0] ?? "");
+  await world.db.query(`delete from settlement_hold`);
+}
+
+/** Refunds of every kind: noted, sent out of a settlement that waits, and sent by the merchant's own account. */
+async function refunds(id: string): Promise<void> {
+  const refund = async (flow: "intermediary" | "direct", body: object) => {
+    const headers = api().merchantHeaders(flow);
+    const answer = await call(server.baseUrl, "POST", "/v1/refunds", { headers, body });
+    if (answer.status !== 201) throw new Error(answer.text);
+    return answer.body;
+  };
+  const execute = { kind: "execute", amount: "2500000" };
+  await refund("intermediary", { paymentId: id, ...execute });
+  await refund("intermediary", { paymentId: id, amount: "1" });
+  const [direct] = await until(
+    () =>
+      world.db.query<{ id: string }>(
+        `select c.payment_id as id from capture c join payment p on p.id = c.payment_id and p.flow = 'direct'
+         where c.status = 'finalized'`,
+      ),
+    (found) => found.length > 0,
+  );
+  const { transfer } = await refund("direct", { paymentId: direct?.id, ...execute });
+  const [tx] = transfer.params;
+  await rpc(first().url, "anvil_setBalance", [tx.from, "0x56bc75e2d63100000"]);
+  await rpc(first().url, "anvil_impersonateAccount", [tx.from]);
+  await rpc(first().url, "eth_sendTransaction", [tx]);
 }
 
 const settled = () =>
@@ -237,12 +268,13 @@ const settled = () =>
       world.db.query<{ open: string; settled: string; told: string }>(
         `select (select count(*) from chain_intent where state in ('signed', 'broadcast', 'mined')) as open,
            (select count(*) from settlement where state = 'final') as settled,
+           (select count(*) from refund where state = 'succeeded') as refunded,
            (select count(*) from movement where state in ('exception', 'topup')) as told,
            (select count(*) from capture where status <> 'finalized') as confirmed`,
       ),
     ([row]) =>
       JSON.stringify(row) ===
-      JSON.stringify({ open: "0", settled: "5", told: "2", confirmed: "0" }),
+      JSON.stringify({ open: "0", settled: "5", refunded: "3", told: "2", confirmed: "0" }),
   );
 
 beforeAll(async () => {

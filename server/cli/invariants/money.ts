@@ -2,6 +2,7 @@ import { currencyOfUnit } from "#server/domain/money/currencies.ts";
 import type { ChainView, Token } from "./chain-view.ts";
 import { type Check, type Statement, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
+import { REFUND_BOOKS, REFUNDED_ROWS } from "./refunds.ts";
 
 /** Accounts over which money of an asset is spread once it is pooled: together they are always zero. */
 const POOLED = `('intermediary', 'merchant_payable', 'fee_income', 'suspense', 'operator')`;
@@ -16,7 +17,9 @@ const FROM_ROWS = `
   select m.asset, m.amount_minor from movement m
     join signer_nonce s on s.chain = m.chain and s.signer = m.recipient where m.state in ('exception', 'topup')
   union all
-  select asset, -amount from settlement where state = 'final'`;
+  select asset, -amount from settlement where state = 'final'
+  union all
+  ${REFUNDED_ROWS}`;
 
 /** Price arithmetic in whole numbers: `div` of numerics has no rounding. */
 const ceiling = (a: string, b: string) => `div(${a} + ${b} - 1, ${b})`;
@@ -118,11 +121,23 @@ const SUMS = `select
     and m.state in ('exception', 'topup') and m.block_number > $2), 0))::text as in_above,
   coalesce((select sum(m.amount_minor) from movement m where m.asset = $1 and m.recipient = any($3)
     and m.state in ('seen', 'ignored') and m.block_number <= $2), 0)::text as in_unbooked,
-  coalesce((select sum(s.amount) from settlement s join chain_intent i on i.id = s.intent_id
-    where s.asset = $1 and s.state = 'final' and i.mined_block > $2), 0)::text as out_above`;
+  (coalesce((select sum(s.amount) from settlement s join chain_intent i on i.id = s.intent_id
+    where s.asset = $1 and s.state = 'final' and i.mined_block > $2), 0)
+   + coalesce((select sum(r.amount) from refund r join chain_intent i on i.id = r.intent_id
+    where r.asset = $1 and r.state = 'succeeded' and i.mined_block > $2), 0))::text as out_above`;
 
 const total = (amounts: { amount: bigint }[]): bigint =>
   amounts.reduce((sum, { amount }) => sum + amount, 0n);
+
+/** What the transactions of the intermediary have cost up to the block that balances are read at. */
+async function gasOf(context: Context, view: ChainView): Promise<bigint> {
+  const [row] = await context.query<{ gas: string }>(
+    `select coalesce(sum(gas_cost), 0)::text as gas from chain_intent
+     where chain = $1 and signer = any($2) and mined_block <= $3`,
+    [view.chain, view.scope.intermediaries, view.finalized.number.toString()],
+  );
+  return BigInt(row?.gas ?? 0);
+}
 
 async function compareBalance(context: Context, view: ChainView, token: Token): Promise<Seen> {
   const { intermediaries } = view.scope;
@@ -133,7 +148,9 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
   ]);
   const unpaid = await context.query<{ hash: string }>(
     `select t.hash from chain_tx t join settlement s on s.intent_id = t.intent_id
-     where s.asset = $1 and s.state <> 'final'`,
+     where s.asset = $1 and s.state <> 'final'
+     union all select t.hash from chain_tx t join refund r on r.intent_id = t.intent_id
+     where r.asset = $1 and r.state <> 'succeeded'`,
     [token.asset],
   );
   if (sums === undefined) throw new Error("no sums");
@@ -142,6 +159,9 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
     all.filter(({ asset }) => asset === token.asset);
   const ins = ofToken(await view.arrivals());
   const outs = ofToken(await view.outflows()).filter(({ from }) => intermediaries.includes(from));
+  const isCoin = token.asset === view.native;
+  // Native coin pays for its own transactions: what they cost is missing on chain and is no payout.
+  const gas = isCoin ? await gasOf(context, view) : 0n;
   const below = ({ blockNumber }: { blockNumber: bigint }) => blockNumber <= view.horizon;
   const above = (one: { blockNumber: bigint }) => !below(one);
   const outUnbooked = total(outs.filter((out) => below(out) && unbooked.has(out.txHash)));
@@ -153,14 +173,14 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
     outUnbooked;
   let now = 0n;
   for (const account of intermediaries) now += await view.balance(token, account);
-  const held = now - total(ins.filter(above)) + total(outs.filter(above));
+  const held = now + gas - total(ins.filter(above)) + total(outs.filter(above));
   const moved = total(ins.filter(below)) - total(outs.filter(below));
   const problems: string[] = [];
   if (held < books)
     problems.push(
       `${token.asset}: the chain holds ${held} at block ${view.horizon}, the books say ${books}`,
     );
-  if (moved !== books)
+  if (moved !== books && !(isCoin && view.nativeFrom > view.scope.from))
     problems.push(
       `${token.asset}: transfers up to block ${view.horizon} come to ${moved}, the books to ${books}`,
     );
@@ -173,7 +193,9 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
 async function compareBalances(context: Context, view: ChainView): Promise<Seen> {
   if (view.scope.intermediaries.length === 0) return { looked: 0, problems: [] };
   const seen = [];
-  for (const token of view.tokens) seen.push(await compareBalance(context, view, token));
+  const coin = view.native === null ? [] : [{ asset: view.native, address: "" }];
+  for (const token of [...view.tokens, ...coin])
+    seen.push(await compareBalance(context, view, token));
   return {
     looked: seen.length,
     problems: seen.flatMap(({ problems }) => problems),
@@ -227,12 +249,13 @@ export const MONEY_CHECKS: Check[] = [
       `select format('posting %s (%s of %s) touches the pool and a direct account', t.id, t.reason, t.subject)
        from ledger_tx t join ledger_entry e on e.tx_id = t.id join ledger_account a on a.id = e.account_id
        group by t.id having bool_or(a.kind in ${DIRECT}) and bool_or(a.kind in ${POOLED})`,
-      `select format('%s: the ledger holds %s, captures, other arrivals and settlements come to %s',
+      `select format('%s: the ledger holds %s, captures, other arrivals, settlements and refunds come to %s',
          coalesce(l.asset, r.asset), coalesce(l.amount, 0), coalesce(r.amount, 0))
        from (select a.asset, sum(e.amount) as amount from ledger_entry e join ledger_account a on a.id = e.account_id
          where a.kind = 'intermediary' group by a.asset) l
        full join (select asset, sum(amount) as amount from (${FROM_ROWS}) f group by asset) r on r.asset = l.asset
        where coalesce(l.amount, 0) <> coalesce(r.amount, 0)`,
+      ...REFUND_BOOKS,
     ],
   }),
   {

@@ -97,11 +97,17 @@ async function complete(query: Query, one: FoundChain): Promise<ChainView | null
     `select signer from signer_nonce where chain = $1`,
     [chain],
   );
+  const payouts = await query<{ hash: string }>(
+    `select t.hash from chain_tx t join chain_intent i on i.id = t.intent_id
+     where t.chain = $1 and t.role = 'main' and i.plan ->> 'asset' like $1 || '/slip44:%'`,
+    [chain],
+  );
   const read = BigInt(cursor.finalized_number);
   return one.complete(read < finalized.number ? read : finalized.number, {
     from: BigInt(first?.number ?? read),
     intermediaries: intermediaries.map(({ account }) => account),
     signers: signers.map(({ signer }) => signer),
+    coinPayouts: payouts.map(({ hash }) => hash),
   });
 }
 

@@ -21,7 +21,7 @@ const ITS_CREATION = `insert into outbox (event_id, merchant_id, payment_id, top
   select 'evt_planted', merchant_id, id, 'payment.created', 1, 'payment:' || id || ':0', jsonb_build_object(
     'payment_id', id, 'merchant_id', merchant_id, 'live', false, 'reference_id', reference_id, 'status', status,
     'amount', jsonb_build_object('unit', amount_unit, 'value', amount_minor::text),
-    'expires_at', extract(epoch from expires_at)::bigint) from payment where id = 'pay_planted'`;
+    'expires_at', expires_at) from payment where id = 'pay_planted'`;
 
 const posting = (reason: string, ...lines: [account: string, amount: string][]): string[] => [
   `insert into ledger_tx (id, subject, reason) values ('00000000-0000-4000-8000-000000000001', 'planted', '${reason}')`,
@@ -501,6 +501,12 @@ const REST: Plant[] = [
     "I36",
     "an answer that names a payment nobody made",
     `update idempotency_key set body = regexp_replace(body, 'pay_....', 'pay_AAAA')`,
+  ),
+  rows(
+    "I38",
+    "personal data that outlived its time",
+    `insert into collected_field (payment_id, account, name, sealed, delete_after)
+     values (${PAID}, 'eip155:1:0x1', 'dob', '\\x00', now() - interval '3 hours')`,
   ),
   rows(
     "I39",

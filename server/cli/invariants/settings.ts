@@ -5,7 +5,7 @@ import { readSandbox, type Sandbox } from "../sandbox-file.ts";
 import type { Token } from "./chain-view.ts";
 
 /** A node of a chain and what is registered there. */
-export type Node = { urls: string[]; tokens: Token[]; maxLogRange: number };
+export type Node = { urls: string[]; tokens: Token[]; native: string | null; maxLogRange: number };
 
 /** What a run looks at. No key and no other secret is needed. */
 export type Settings = {
@@ -48,7 +48,8 @@ type Chains = Pick<Settings, "nodes" | "decimals">;
 /** The chains of the registry whose `FLORIN_RPC_<chain id>` is set. */
 function chainsOfEnvironment(source: Source): Chains {
   const chains: Chains = { nodes: new Map(), decimals: new Map() };
-  for (const { caip2, tokens, maxLogRange } of readRegistry(source.FLORIN_REGISTRY_FILE).chains) {
+  for (const entry of readRegistry(source.FLORIN_REGISTRY_FILE).chains) {
+    const { caip2, tokens, maxLogRange } = entry;
     const urls = list(source[`FLORIN_RPC_${caip2.slice("eip155:".length)}`]);
     if (urls.length === 0) continue;
     const registered = tokens.map(({ address, decimals }) => {
@@ -56,7 +57,11 @@ function chainsOfEnvironment(source: Source): Chains {
       chains.decimals.set(asset, decimals);
       return { asset, address: address.toLowerCase() };
     });
-    chains.nodes.set(caip2, { urls, tokens: registered, maxLogRange });
+    const { accepted, feed, slip44, decimals } = entry.native;
+    const coin = `${caip2}/slip44:${slip44}`;
+    chains.decimals.set(coin, decimals);
+    const native = accepted && feed !== null ? coin : null;
+    chains.nodes.set(caip2, { urls, tokens: registered, native, maxLogRange });
   }
   return chains;
 }
@@ -64,13 +69,20 @@ function chainsOfEnvironment(source: Source): Chains {
 function chainsOfSandbox({ chains: found }: Sandbox): Chains {
   const chains: Chains = { nodes: new Map(), decimals: new Map() };
   for (const { caip2, rpcUrl, tokens } of found) {
+    const coin = tokens.find(({ caip19 }) => caip19.includes("/slip44:"));
+    if (coin !== undefined) chains.decimals.set(coin.caip19, coin.decimals);
     const registered = tokens.flatMap(({ address, decimals }) => {
       if (address == null) return [];
       const asset = assetOf(caip2, address);
       chains.decimals.set(asset, decimals);
       return [{ asset, address: address.toLowerCase() }];
     });
-    const node = { urls: [rpcUrl], tokens: registered, maxLogRange: SANDBOX_LOG_RANGE };
+    const node = {
+      urls: [rpcUrl],
+      tokens: registered,
+      native: coin?.caip19 ?? null,
+      maxLogRange: SANDBOX_LOG_RANGE,
+    };
     chains.nodes.set(caip2, node);
   }
   return chains;

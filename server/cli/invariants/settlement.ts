@@ -1,6 +1,15 @@
 import type { ChainView, Transfer } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
+import { together } from "./finding.ts";
+import {
+  merchantsRefunds,
+  REFUND_BASIS,
+  REFUND_OVERDUE,
+  REFUND_PAYOUTS,
+  REFUND_TERMS,
+  refundedOf,
+} from "./refunds.ts";
 
 /** How long a settlement may take, and how long a transfer in a final block may wait to be recorded. */
 const SETTLED_WITHIN_S = 900;
@@ -22,7 +31,8 @@ type PayoutRow = {
 const PAYOUTS = `select s.intent_id, s.state, s.destination, s.asset, sum(s.amount)::text as amount, s.tx_ref,
     i.mined_hash, i.mined_block, array(select t.hash from chain_tx t where t.intent_id = i.id) as hashes
   from settlement s join chain_intent i on i.id = s.intent_id where i.chain = $1
-  group by s.intent_id, s.state, s.destination, s.asset, s.tx_ref, i.id`;
+  group by s.intent_id, s.state, s.destination, s.asset, s.tx_ref, i.id
+  union all ${REFUND_PAYOUTS}`;
 
 /** A settlement that is said to be final: exactly one transfer, and this one. */
 function finalProblem(rows: PayoutRow[], transfers: Transfer[]): string | null {
@@ -92,7 +102,9 @@ const OVERDUE = [
   (context: Context) => ({
     text: `select format('settlement %s of %s is %s since %s', s.id, s.payment_id, s.state, s.created_at)
       from settlement s where s.state in ('pending', 'sent') and split_part(s.asset, '/', 1) <> all ($1)
-        and clock_timestamp() - s.created_at > make_interval(secs => $2 + case s.schedule when 'batched' then $3 else 0 end)
+        and clock_timestamp() - greatest(s.created_at, (select max(r.ended_at) from refund r where r.payment_id = s.payment_id))
+          > make_interval(secs => $2 + case s.schedule when 'batched' then $3 else 0 end)
+        and not exists (select 1 from refund r where r.payment_id = s.payment_id and r.state = 'pending')
         and not (s.state = 'pending' and exists (select 1 from settlement_hold h where h.asset in (s.asset, '*')))`,
     values: [awayOf(context), SETTLED_WITHIN_S, context.batchS],
   }),
@@ -100,7 +112,8 @@ const OVERDUE = [
     text: `select format('%s succeeded at %s; capture %s is final and has no settlement', p.id, e.at, c.id)
       from payment p join capture c on c.payment_id = p.id and c.status = 'finalized'
       join payment_event e on e.payment_id = p.id and e.to_s = 'succeeded'
-      where p.status = 'succeeded' and p.flow = 'intermediary' and ${NET} > 0
+      where p.status = 'succeeded' and p.flow = 'intermediary'
+        and ${NET} > ${refundedOf("p.id")}
         and clock_timestamp() - greatest(e.at, c.created_at) > make_interval(secs => $1)
         and not exists (select 1 from settlement s where s.payment_id = p.id and ${LIVE})`,
     values: [SETTLED_WITHIN_S],
@@ -113,6 +126,7 @@ const OVERDUE = [
         and to_timestamp(k.finalized_time) > c.created_at + make_interval(secs => $2)`,
     values: [awayOf(context), SETTLED_WITHIN_S],
   }),
+  (context: Context) => ({ text: REFUND_OVERDUE, values: [awayOf(context), SETTLED_WITHIN_S] }),
 ];
 
 /** I26 to I29: money that goes out. */
@@ -132,6 +146,7 @@ export const SETTLEMENT_CHECKS: Check[] = [
        where ${LIVE} and c.status is distinct from 'finalized'`,
       `select format('settlement %s: %s is paid directly', s.id, p.id)
        from settlement s join payment p on p.id = s.payment_id where p.flow = 'direct'`,
+      ...REFUND_BASIS,
     ],
   }),
   sqlCheck({
@@ -142,10 +157,12 @@ export const SETTLEMENT_CHECKS: Check[] = [
       `select format('settlement %s of %s goes to %s, the payment says %s', s.id, p.id, s.destination, p.destinations ->> s.asset)
        from settlement s join payment p on p.id = s.payment_id
        where s.destination is distinct from split_part(p.destinations ->> s.asset, ':', 3) or s.merchant_id <> p.merchant_id`,
-      `select format('settlement %s of %s: %s and fee %s of %s, where %s of %s arrived', s.id, s.payment_id, s.amount,
-         s.fee, s.asset, c.received, c.asset)
+      `select format('settlement %s of %s: %s, fee %s and refunds %s of %s, where %s of %s arrived', s.id, s.payment_id,
+         s.amount, s.fee, ${refundedOf("s.payment_id")}, s.asset, c.received, c.asset)
        from settlement s join capture c on c.id = s.capture_id
-       where s.amount + s.fee <> c.received or s.asset <> c.asset`,
+       where s.asset <> c.asset or case when ${LIVE} then s.amount + s.fee + ${refundedOf("s.payment_id")} <> c.received
+         else s.amount + s.fee > c.received end`,
+      ...REFUND_TERMS,
       `select format('%s is to pay %s of %s to %s, its settlements come to %s', i.id, i.plan ->> 'amount',
          i.plan ->> 'asset', i.plan ->> 'to', sum(s.amount))
        from chain_intent i left join settlement s on s.intent_id = i.id where i.kind = 'settlement'
@@ -156,7 +173,11 @@ export const SETTLEMENT_CHECKS: Check[] = [
   {
     id: "I28",
     title: "a settlement is final exactly when its transfer is on chain",
-    run: (context) => onChains(context, "payouts", (view) => settledOnChain(context, view)),
+    run: async (context) =>
+      together([
+        await onChains(context, "payouts", (view) => settledOnChain(context, view)),
+        await onChains(context, "merchants' refunds", (view) => merchantsRefunds(context, view)),
+      ]),
   },
   sqlCheck({
     id: "I29",

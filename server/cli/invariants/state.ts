@@ -96,7 +96,7 @@ export const STATE_CHECKS: Check[] = [
          or o.payload ->> 'reference_id' is distinct from p.reference_id
          or o.payload -> 'amount' ->> 'unit' is distinct from p.amount_unit
          or (o.payload -> 'amount' ->> 'value')::numeric is distinct from p.amount_minor
-         or (o.payload ->> 'expires_at')::bigint is distinct from extract(epoch from p.expires_at)::bigint`,
+         or (o.payload ->> 'expires_at')::timestamptz is distinct from date_trunc('second', p.expires_at)`,
       `select format('%s: option %s pays %s, the destination is %s', p.id, o.id, o.recipient, p.destinations ->> o.asset)
        from payment_option o join payment p on p.id = o.payment_id
        where p.flow = 'direct' and o.recipient is distinct from split_part(p.destinations ->> o.asset, ':', 3)`,

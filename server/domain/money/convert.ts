@@ -37,6 +37,19 @@ export function withinBand(usdE8: bigint, target: bigint, bps: number): boolean 
   return distance * 10_000n <= target * BigInt(bps);
 }
 
+/** The service's fee on what arrives, part by part, each rounded down; together they never exceed what arrived. */
+export function feeParts(
+  received: bigint,
+  bps: number,
+  fixedMinor: bigint,
+  dueMinor: bigint,
+): { fixed: bigint; percent: bigint; fee: bigint } {
+  const percent = (received * BigInt(bps)) / 10_000n;
+  const fixed = (received * fixedMinor) / dueMinor;
+  const wanted = percent + fixed;
+  return { fixed, percent, fee: wanted > received ? received : wanted };
+}
+
 /**
  * Splits what arrived into the merchant's net and the service's fee. Net is rounded up, so a remainder is the merchant's.
  * `fixedMinor` is the fixed fee in minor units of the payment's currency, `dueMinor` the payment's amount in the same.
@@ -47,7 +60,6 @@ export function splitFee(
   fixedMinor: bigint,
   dueMinor: bigint,
 ): { net: bigint; fee: bigint } {
-  const wanted = (received * BigInt(bps)) / 10_000n + (received * fixedMinor) / dueMinor;
-  const fee = wanted > received ? received : wanted;
+  const { fee } = feeParts(received, bps, fixedMinor, dueMinor);
   return { net: received - fee, fee };
 }

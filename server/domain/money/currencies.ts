@@ -193,6 +193,10 @@ export function currency(code: string): Currency | null {
   return name === undefined ? null : { code, digits: DIGITS[code] ?? 2, name };
 }
 
+/** Codes of the currencies whose minor unit has so many digits. */
+export const codesWithDigits = (digits: number): string[] =>
+  Object.keys(NAMES).filter((code) => (DIGITS[code] ?? 2) === digits);
+
 const UNIT = /^iso4217\/([A-Z]{3})$/;
 
 /** The currency of a unit such as `iso4217/EUR`; null: malformed or unknown. */

@@ -34,8 +34,41 @@ export type Authorization = {
 };
 
 /**
+ * What a buyer's own wallet is asked to send (a push): native coin, with the payment's tag as its data. Nothing is signed for us,
+ * so only the transfer on chain counts.
+ */
+export type PushTerms = {
+  mechanism: "native";
+  /** CAIP-2. */
+  chain: string;
+  /** Lower-case account that pays. */
+  payer: string;
+  /** Lower-case account that receives. */
+  recipient: string;
+  /** Minor units of the native coin, as decimal text. */
+  amount: string;
+  /** The tag: 0x and 64 hex digits, derived from the payment id. */
+  nonce: string;
+  /** Unix seconds after which the transfer is late. */
+  deadline: number;
+};
+
+/** What an option asks of a buyer: a signature that we submit, or a transfer that the buyer's wallet sends. */
+export type Terms = Authorization | PushTerms;
+
+/** The ways in which money of an option moves. */
+export type Mechanism = Terms["mechanism"];
+
+/**
  * The authorization nonce of a payment: keccak-256 of "florin:payment:" and the id.
  * One payment has one nonce, so one account can never pay it twice on one token (EIP-3009, Permit2).
  */
 export const paymentNonce = (paymentId: string): string =>
   `0x${bytesToHex(keccak_256(utf8ToBytes(`florin:payment:${paymentId}`)))}`;
+
+/**
+ * The tag of a payment: keccak-256 of "florin:tag:" and the id. A transfer of native coin carries it as its data, which tells
+ * two equal payments of one account apart.
+ */
+export const paymentTag = (paymentId: string): string =>
+  `0x${bytesToHex(keccak_256(utf8ToBytes(`florin:tag:${paymentId}`)))}`;

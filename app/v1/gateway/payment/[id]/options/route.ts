@@ -6,7 +6,7 @@ import { listOptions } from "#server/usecases/list-options.ts";
 
 /** POST /v1/gateway/payment/{id}/options: what the given accounts can pay with. */
 export const POST = defineRoute(endpoint, async ({ paymentId, caller, services, query, body }) => {
-  const { options, info } = await listOptions(services, caller, paymentId, {
+  const { options, info, collectData } = await listOptions(services, caller, paymentId, {
     accounts: body.accounts,
     includePaymentInfo: query.includePaymentInfo ?? false,
   });
@@ -18,10 +18,10 @@ export const POST = defineRoute(endpoint, async ({ paymentId, caller, services, 
       etaS: option.etaS,
       expiresAt: option.expiresAt,
       actions: option.actions,
-      collectData: null,
+      collectData: option.collectData,
     })),
     info: info === null ? null : descriptionView(info),
-    collectData: null,
+    collectData,
   };
 });
 

@@ -1,0 +1,32 @@
+import type { ServerResponse } from "node:http";
+import type { Connection } from "#server/http/connection.ts";
+import type { Hangup } from "#server/ports/wakeup.ts";
+
+/** The connection of one request, and its own hangup: a signal of the platform's costs each held poll a kilobyte. */
+export class HttpConnection implements Connection, Hangup {
+  readonly #outgoing: ServerResponse;
+
+  constructor(outgoing: ServerResponse) {
+    this.#outgoing = outgoing;
+  }
+
+  get address(): string | undefined {
+    return this.#outgoing.socket?.remoteAddress;
+  }
+
+  get hangup(): Hangup {
+    return this;
+  }
+
+  get aborted(): boolean {
+    return this.#outgoing.closed || this.#outgoing.destroyed;
+  }
+
+  addEventListener(_: "abort", call: () => void): void {
+    this.#outgoing.once("close", call);
+  }
+
+  removeEventListener(_: "abort", call: () => void): void {
+    this.#outgoing.off("close", call);
+  }
+}

@@ -1,0 +1,132 @@
+import { hash } from "node:crypto";
+import type { Container } from "#server/container.ts";
+import type { EndpointShape } from "#server/contract/endpoint.ts";
+import { listPaymentOptions } from "#server/contract/gateway.ts";
+import { GATEWAY_RETRY_S, type LimitName } from "#server/domain/limits.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import { isOver, type Usage } from "#server/ports/limits.ts";
+import type { Caller } from "#server/ports/services.ts";
+import { clientAddress } from "./client-address.ts";
+import type { Connection } from "./connection.ts";
+
+/** What a request was counted under so far: the limits that concern its caller, and which of them is closest to its end. */
+export type Counted = { policy: string; closest: Usage | null };
+
+/** Longer names of clients are counted by their digest. */
+const MAX_NAME = 64;
+
+const restOf = ({ used, limit }: Usage): number => (limit - used) / limit;
+
+function refusal(usage: Usage, gateway: boolean): AppError {
+  const retryAfterS = gateway ? Math.min(usage.resetS, GATEWAY_RETRY_S) : usage.resetS;
+  return new AppError("rate_limited", `Too many requests: try again in ${retryAfterS} s`, {
+    retryAfterS,
+    detail: `limit ${usage.name}: ${usage.used} of ${usage.limit}`,
+  });
+}
+
+function tell(parts: Container, counted: Counted, usage: Usage): void {
+  const policy = parts.limits.policy(usage.name);
+  counted.policy = counted.policy === "" ? policy : `${counted.policy}, ${policy}`;
+  if (counted.closest === null || restOf(usage) < restOf(counted.closest)) counted.closest = usage;
+}
+
+async function count(
+  parts: Container,
+  counted: Counted,
+  { name, subject, gateway }: { name: LimitName; subject: string; gateway: boolean },
+): Promise<void> {
+  const usage = await parts.limits.take(name, subject);
+  tell(parts, counted, usage);
+  if (isOver(usage)) throw refusal(usage, gateway);
+}
+
+/** The address a request is counted under; null: nothing is known. Counts it. */
+export async function countAddress(
+  parts: Container,
+  endpoint: EndpointShape,
+  counted: Counted,
+  from: { connection: Connection | undefined; headers: Headers },
+): Promise<string | null> {
+  const { FLORIN_TRUSTED_PROXIES: trusted } = parts.env;
+  const forwarded = trusted === 0 ? null : from.headers.get("x-forwarded-for");
+  const address = clientAddress(from.connection?.address, forwarded, trusted);
+  if (address === null) return null;
+  const usage = await parts.limits.take("address", address);
+  if (isOver(usage)) {
+    tell(parts, counted, usage);
+    throw refusal(usage, endpoint.auth === "gateway");
+  }
+  return address;
+}
+
+const GUESSED = new Set(["invalid_api_key", "invalid_app_id"]);
+
+/**
+ * Runs `authenticate` and counts credentials that are refused. Once an address had too many refused, only credentials that
+ * were good a while ago are looked at: guessing stops, and nobody else behind that address is locked out.
+ */
+export async function countFailures<T>(
+  parts: Container,
+  endpoint: EndpointShape,
+  counted: Counted,
+  from: { address: string | null; headers: Headers },
+  authenticate: () => Promise<T>,
+): Promise<T> {
+  const { address, headers } = from;
+  if (address === null) return authenticate();
+  const gateway = endpoint.auth === "gateway";
+  const before = await parts.limits.look("failures", address);
+  const claimed = headers.get("api-key") ?? headers.get("app-id") ?? "";
+  if (before.used >= before.limit && claimed !== "" && !parts.credentials.wasGood(claimed)) {
+    tell(parts, counted, before);
+    throw refusal(before, gateway);
+  }
+  try {
+    return await authenticate();
+  } catch (error) {
+    if (error instanceof AppError && GUESSED.has(error.code))
+      await parts.limits.take("failures", address);
+    throw error;
+  }
+}
+
+/** Counts an authenticated call under its key, or its app and client. */
+export function countCaller(
+  parts: Container,
+  counted: Counted,
+  caller: Caller,
+  headers: Headers,
+): Promise<void> {
+  if (caller.kind !== "gateway")
+    return count(parts, counted, { name: "key", subject: caller.keyId, gateway: false });
+  if (!caller.keyId.startsWith("app_"))
+    return count(parts, counted, { name: "wallet", subject: caller.keyId, gateway: true });
+  const client = headers.get("client-id") ?? "";
+  const named = client.length > MAX_NAME ? hash("sha256", client, "base64") : client;
+  const subject = `${caller.keyId} ${named}`;
+  return count(parts, counted, { name: "client", subject, gateway: true });
+}
+
+/** Counts a wallet's call under the payment it is about. */
+export async function countPayment(
+  parts: Container,
+  endpoint: EndpointShape,
+  counted: Counted,
+  paymentId: string,
+): Promise<void> {
+  if (endpoint.auth !== "gateway" || paymentId === "") return;
+  await count(parts, counted, { name: "payment", subject: paymentId, gateway: true });
+  if (endpoint.operation === listPaymentOptions.operation)
+    await count(parts, counted, { name: "options", subject: paymentId, gateway: true });
+}
+
+/** What an answer says of the caller's limits (draft-ietf-httpapi-ratelimit-headers-11). */
+export function limitHeaders({ policy, closest }: Counted): Record<string, string> {
+  if (closest === null) return {};
+  const left = Math.max(0, closest.limit - closest.used);
+  return {
+    "RateLimit-Policy": policy,
+    RateLimit: `"${closest.name}";r=${left};t=${closest.resetS}`,
+  };
+}

@@ -1,0 +1,64 @@
+import type { PaymentOption } from "./store.ts";
+
+/** What is known of a transaction for a push: see `push_tx` for the words. */
+export type PushState = "claimed" | "known" | "mined" | "foreign" | "gone";
+
+/** A transaction that somebody claims, or that was found, for a push that was handed out. */
+export type Push = {
+  chain: string;
+  hash: string;
+  paymentId: string;
+  option: PaymentOption;
+  state: PushState;
+};
+
+/** An account whose transfer for a payment was in a block and is not any more. */
+export type LostPush = {
+  paymentId: string;
+  sender: string;
+  /** Highest nonce a node showed for it. */
+  nonce: bigint;
+};
+
+/** The part of a transaction that concerns transfers which buyers' own wallets send. */
+export type PushTx = {
+  /** Records that an option's transfer was handed out; to do it again changes nothing. */
+  offerPush(option: PaymentOption): Promise<void>;
+  /** The option a known transaction pays; null: none is known, and other options are free. */
+  pushLock(paymentId: string): Promise<string | null>;
+  /** Whether a transfer that was handed out may still be found in time. */
+  awaitsPush(paymentId: string): Promise<boolean>;
+  /** Keeps a claimed hash and the proof that came with it; more than a few of one payment are not kept. */
+  claimPush(
+    claim: Omit<Push, "option" | "state">,
+    optionId: string,
+    proof: string | null,
+  ): Promise<void>;
+  /** Every transaction of a payment is over: none of them can pay any more. */
+  endPushes(paymentId: string): Promise<void>;
+  /** A mined transaction turned out not to pay: it locks nothing any more. */
+  releasePush(chain: string, hash: string): Promise<void>;
+  /** Writes what a node or a block says of a transaction; creates the row of one that nobody claimed. */
+  setPush(
+    push: Pick<Push, "chain" | "hash" | "paymentId">,
+    optionId: string,
+    found: { state: PushState; nonce: bigint | null },
+  ): Promise<void>;
+};
+
+/** Reads and sweeps of pushes outside a transaction. */
+export type PushStore = {
+  /** Whether the option's transfer was ever handed out. */
+  pushServed(optionId: string): Promise<boolean>;
+  pushLock(paymentId: string): Promise<string | null>;
+  /** Whether this transaction was seen in a block as payment of this option. */
+  pushMined(chain: string, hash: string, paymentId: string): Promise<boolean>;
+  /** The payment whose tag a transfer carries; null: none was handed out with it. */
+  paymentOfTag(chain: string, tag: string): Promise<string | null>;
+  /** Transactions to ask a node about: claimed, known, or gone from their block. Junk is asked about ever more rarely. */
+  pushesToFollow(chain: string, limit: number): Promise<Push[]>;
+  /** Payments in processing by a push whose transfer is in no block that counts. */
+  lostPushes(chain: string, limit: number): Promise<LostPush[]>;
+  /** Whether a transfer for this payment is in a block that counts and is no exception. */
+  hasPushArrival(paymentId: string): Promise<boolean>;
+};

@@ -1,0 +1,77 @@
+import { alignResults, type Result } from "#server/domain/option/results.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import { failpoint } from "#server/platform/failpoint.ts";
+import { ChainUnavailable } from "#server/ports/chain.ts";
+import type { Services } from "#server/ports/services.ts";
+import type { Payment, PaymentOption } from "#server/ports/store.ts";
+import { requireProof } from "./confirm-proof.ts";
+import { requireClear } from "./screen-account.ts";
+
+/** Ends a payment whose results cannot be those of its actions; never while a transaction that pays it is known to a node. */
+export async function endMisaligned(
+  services: Services,
+  paymentId: string,
+  optionId: string,
+  reason: string,
+): Promise<void> {
+  await services.store.transaction(async (tx) => {
+    const locked = await tx.lockPayment(paymentId);
+    if (locked === null || locked.status !== "requires_action") return;
+    if ((await tx.pushLock(paymentId)) !== null) return;
+    await tx.change(locked, { type: "results_misaligned", body: { reason, optionId }, optionId });
+  });
+}
+
+/**
+ * Refuses a claim while another option holds the payment, or has ended it. Another offer of native coin to the same account is no
+ * other option: one transfer can be meant for either.
+ */
+async function requireOwn(
+  services: Services,
+  payment: Payment,
+  option: PaymentOption,
+): Promise<void> {
+  const holder = payment.optionId ?? (await services.store.pushLock(payment.id));
+  if (holder === null || holder === option.id) return;
+  const other = await services.store.option(holder);
+  if (other?.mechanism === "native" && other.payer === option.payer) return;
+  throw new AppError("invalid_state", `The payment is ${payment.status}, by another option`);
+}
+
+/** Reads the results of a push: the hash, and the proof where one was asked for. Null: they are not its results. */
+async function readClaim(services: Services, option: PaymentOption, results: Result[]) {
+  const asksProof = option.actions.length > 1;
+  const chain = services.chains.get(option.chain);
+  if (chain === undefined) throw new ChainUnavailable(`${option.chain} is not configured`);
+  const hasCode = asksProof ? (await chain.payerFacts(option.payer, [])).hasCode : false;
+  const aligned = alignResults(option.actions, results, hasCode);
+  if (aligned.kind === "misaligned") return aligned;
+  const proof = await requireProof(chain, option, aligned.outputs, hasCode);
+  return { kind: "claim" as const, hash: aligned.outputs.at(-1) ?? "", proof };
+}
+
+/**
+ * Takes the results of an option whose transfer the buyer's wallet sends. They are a claim and decide nothing: the hash is looked
+ * up by the worker, and only the chain says whether money moved. So no deadline counts here, and what is over stays as it is.
+ */
+export async function claimPush(
+  services: Services,
+  payment: Payment,
+  option: PaymentOption,
+  results: Result[],
+): Promise<void> {
+  await requireOwn(services, payment, option);
+  if (payment.status !== "requires_action") return;
+  await requireClear(services, { chain: option.chain, address: option.payer });
+  const read = await readClaim(services, option, results);
+  if (read.kind === "misaligned") {
+    await endMisaligned(services, payment.id, option.id, read.reason);
+    return;
+  }
+  await failpoint("claim.before_commit");
+  await services.store.transaction(async (tx) => {
+    const claim = { chain: option.chain, hash: read.hash, paymentId: payment.id };
+    await tx.claimPush(claim, option.id, read.proof);
+  });
+  await failpoint("claim.after_commit");
+}
