@@ -3,7 +3,8 @@ export function CodeBlock({ title, code }: { title: string; code: string }) {
   return (
     <figure className="docs-code">
       <figcaption>{title}</figcaption>
-      <pre>{code}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled, also by keyboard */}
+      <pre tabIndex={0}>{code}</pre>
     </figure>
   );
 }

@@ -1,4 +1,4 @@
-import { ERROR_TEXTS } from "#server/contract/error-texts.ts";
+import { ERROR_TEXTS, meaningOf } from "#server/contract/error-texts.ts";
 import type { Operation } from "#server/contract/operation.ts";
 import { ERROR_CODES, type ErrorCode } from "#server/domain/error-code.ts";
 import { Prose } from "./prose.tsx";
@@ -35,7 +35,7 @@ export function OperationErrors({ operation }: { operation: Operation }) {
               <td>
                 <CodeLink code={code} />
                 <span className="docs-meaning">
-                  <Prose text={ERROR_TEXTS[code].meaning} />
+                  <Prose text={meaningOf(code, status)} />
                 </span>
               </td>
             </tr>
@@ -70,7 +70,7 @@ export function AllErrors({ operations }: { operations: Operation[] }) {
   ];
   const used = ERROR_CODES.filter((code) => statuses(code).length > 0).toSorted();
   return (
-    <dl className="docs-members">
+    <dl className="docs-members docs-codes">
       {used.map((code) => (
         <div key={code} id={`error-${code}`}>
           <dt>

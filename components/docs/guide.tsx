@@ -97,7 +97,7 @@ function Limits({ sandbox }: { sandbox: boolean }) {
         Calls over a limit are answered with 429 and <code>Retry-After</code>. Every answer says in{" "}
         <code>RateLimit</code> how many calls are left.
       </p>
-      <table className="docs-errors">
+      <table className="docs-errors docs-limits">
         <thead>
           <tr>
             <th scope="col">What is counted</th>

@@ -1,7 +1,8 @@
 import type { MemberLine, TypePart } from "./members.ts";
 import { Prose } from "./prose.tsx";
 
-function Type({ parts }: { parts: TypePart[] }) {
+/** A type in words; named objects lead to their lists. */
+export function Type({ parts }: { parts: TypePart[] }) {
   return (
     <span className="docs-type">
       {parts.map(({ text, schema }, index) =>
@@ -24,14 +25,14 @@ export function MembersList({
   members,
   marks,
 }: {
-  title: string;
+  title?: string;
   members: MemberLine[];
   marks: "required" | "may be absent";
 }) {
   if (members.length === 0) return null;
   return (
     <>
-      <h4>{title}</h4>
+      {title === undefined ? null : <h4>{title}</h4>}
       <dl className="docs-members">
         {members.map(({ name, depth, type, required, description }) => (
           <div key={name} className={depth === 0 ? undefined : "docs-nested"}>

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "#server/contract/json-schema.ts";
 import { membersOf, typeOf } from "./members.ts";
-import { MembersList } from "./members-list.tsx";
+import { MembersList, Type } from "./members-list.tsx";
+import { Prose } from "./prose.tsx";
 
 /** The objects that many calls share; where their names in other lists lead to. */
 export function Objects({ components }: { components: Readonly<Record<string, JsonSchema>> }) {
@@ -10,20 +11,15 @@ export function Objects({ components }: { components: Readonly<Record<string, Js
       {Object.entries(components).map(([name, schema]) => (
         <section key={name} id={`object-${name}`} className="docs-object">
           <h3>{name}</h3>
+          <p>
+            <Prose text={schema.description ?? ""} />
+          </p>
           {schema.properties === undefined ? (
             <p>
-              {typeOf(schema).map(({ text, schema: target }) =>
-                target === null ? (
-                  <span key={text}>{text}</span>
-                ) : (
-                  <a key={text} href={`#object-${target}`}>
-                    {text}
-                  </a>
-                ),
-              )}
+              <Type parts={typeOf(schema)} />
             </p>
           ) : (
-            <MembersList title="Members" members={membersOf(schema)} marks="may be absent" />
+            <MembersList members={membersOf(schema)} marks="may be absent" />
           )}
         </section>
       ))}

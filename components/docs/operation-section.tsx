@@ -71,7 +71,7 @@ export function OperationSection({
         </p>
         <p>{endpoint.summary}</p>
         <p className="quiet">
-          Takes {CALLERS[endpoint.auth]}.{endpoint.idempotent ? " Takes an Idempotency-Key." : ""}
+          Needs {CALLERS[endpoint.auth]}.{endpoint.idempotent ? " Takes an Idempotency-Key." : ""}
           {endpoint.cors ? " Browsers of any origin may call it." : ""}
         </p>
         <Shapes operation={{ ...operation, response: whole }} />

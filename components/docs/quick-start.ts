@@ -4,7 +4,7 @@ export type Sample = {
   title: string;
   /** What it does and what to look at. */
   text: string;
-  /** `shell`: in one shell after another. `terminal`: in a shell of its own, until it is stopped. `program`: with Node. */
+  /** `shell`: in one shell after another. `terminal`: in a shell of its own, until it is stopped. `program`: a file in this folder, run with Node. */
   kind: "shell" | "terminal" | "program";
   code: string;
 };
@@ -23,7 +23,9 @@ export const QUICK_START: readonly Sample[] = [
     title: "Take the demo keys",
     text: "The start wrote them into a file. They are worth nothing anywhere else.",
     kind: "shell",
-    code: `sandbox() { node -p "JSON.parse(fs.readFileSync((process.env.SANDBOX_DIR || '.sandbox') + '/sandbox.json')).$1"; }
+    code: `sandbox() {
+  node -p "JSON.parse(fs.readFileSync('\${SANDBOX_DIR:-.sandbox}/sandbox.json')).$1"
+}
 export FLORIN=$(sandbox baseUrl)
 export API_KEY=$(sandbox merchant.apiKey)
 export MERCHANT_ID=$(sandbox merchant.id)
@@ -31,10 +33,32 @@ export WALLET_KEY=$(sandbox gateway.apiKey)`,
   },
   {
     id: "listen",
-    title: "Receive webhooks",
-    text: "In a third terminal: registers an address on this machine, checks the signature of what arrives and prints it. Leave it open.",
+    title: "Have events sent to your machine",
+    text: "In a third terminal. It prints a signing secret and then every event it sends on.",
     kind: "terminal",
-    code: "npm run listen",
+    code: `npm run listen -- "http://127.0.0.1:\${RECEIVER_PORT:-4000}/"`,
+  },
+  {
+    id: "receive",
+    title: "Receive webhooks",
+    text: "In a fourth: save this as `receiver.ts` in this folder, export the secret as `WEBHOOK_SECRET`, and run `npx node receiver.ts`.",
+    kind: "program",
+    code: `import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { verifyWebhook } from "#server/client/merchant/webhook.ts";
+
+const { WEBHOOK_SECRET = "", RECEIVER_PORT = "4000" } = process.env;
+
+createServer(async (request, response) => {
+  const body = await text(request);
+  try {
+    const event = await verifyWebhook(WEBHOOK_SECRET, { headers: request.headers, body });
+    console.log("received", event.type, event.data.payment_id);
+    response.writeHead(204).end();
+  } catch {
+    response.writeHead(400).end();
+  }
+}).listen(Number(RECEIVER_PORT), "127.0.0.1");`,
   },
   {
     id: "create",
@@ -60,7 +84,7 @@ export PAYMENT_ID=$(node -p "JSON.parse(process.argv[1]).paymentId" "$PAYMENT")`
   {
     id: "status",
     title: "Read the status",
-    text: "`succeeded` is final: hand over the goods. The listening terminal has printed the same news.",
+    text: "`succeeded` is final: hand over the goods. The receiver has printed the same news.",
     kind: "shell",
     code: `curl -sS "$FLORIN/v1/payments/$PAYMENT_ID/status?maxPollMs=20000" \\
   -H "Api-Key: $API_KEY" \\
@@ -69,7 +93,7 @@ export PAYMENT_ID=$(node -p "JSON.parse(process.argv[1]).paymentId" "$PAYMENT")`
   {
     id: "refund",
     title: "Refund a part",
-    text: "5 of the 12.50 go back to the account that paid; `amount` is in the smallest part of the token.",
+    text: "5 of the 12.50 go back to the account that paid; `amount` is in the smallest part of the token. `pending`: it is on its way. `awaiting_merchant`: the money was settled already, so the merchant's own wallet makes the `transfer`.",
     kind: "shell",
     code: `curl -sS "$FLORIN/v1/refunds" \\
   -H "Api-Key: $API_KEY" \\
@@ -81,7 +105,7 @@ export PAYMENT_ID=$(node -p "JSON.parse(process.argv[1]).paymentId" "$PAYMENT")`
   {
     id: "program",
     title: "The same from a program",
-    text: "The typed client repeats calls after outages, under one Idempotency-Key, and throws `FlorinApiError` with the code.",
+    text: "Save it as `shop.ts` and run `npx node shop.ts`. The typed client repeats calls after outages, under one Idempotency-Key, and throws `FlorinApiError` with the code.",
     kind: "program",
     code: `import { createMerchantClient } from "#server/client/merchant/client.ts";
 

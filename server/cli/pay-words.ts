@@ -122,8 +122,11 @@ function transactionInWords(sandbox: Sandbox, { chainId, params }: WalletRpc): s
     const amount = tokenAmount(sandbox, chainId, String(to), minor);
     return `Send a transaction that allows ${args?.[0]} to take ${amount} (you pay gas)`;
   }
-  const coins = formatMinor(BigInt(typeof value === "string" ? value : 0), 18);
-  return `Send a transaction of ${coins} coins to ${to} (you pay gas)`;
+  const coin = sandbox.chains
+    .find(({ caip2 }) => caip2 === chainId)
+    ?.tokens.find(({ address }) => address == null);
+  const amount = formatMinor(BigInt(typeof value === "string" ? value : 0), coin?.decimals ?? 18);
+  return `Send a transaction of ${amount} ${coin?.symbol ?? "coins"} to ${to} (you pay gas)`;
 }
 
 function messageInWords({ params }: WalletRpc): string {

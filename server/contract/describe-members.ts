@@ -1,5 +1,5 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { MEMBER_TEXTS } from "./member-texts.ts";
+import { MEMBER_TEXTS, SCHEMA_TEXTS } from "./member-texts.ts";
 
 const known = (keys: string[]): string | undefined =>
   keys
@@ -32,3 +32,13 @@ export function describeMembers(
   );
   return described;
 }
+
+/** Named schemas in words, each with its members. */
+export const describeNamed = (schemas: Readonly<Record<string, JsonSchema>>) =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]): [string, JsonSchema] => {
+      const described = describeMembers(schema, [name]);
+      const words = SCHEMA_TEXTS[name];
+      return [name, words === undefined ? described : { description: words, ...described }];
+    }),
+  );

@@ -3,6 +3,17 @@ import type { ErrorCode } from "#server/domain/error-code.ts";
 /** What a code means to whoever gets it, and a message such as comes with it. */
 type ErrorText = { meaning: string; message: string };
 
+/** What a code means where a refusal gives it another status than its own. */
+const OVERRIDDEN: Readonly<Record<string, string>> = {
+  "413 invalid_params": "The body is too large.",
+  "415 invalid_params": "The body is not JSON, or is compressed.",
+  "422 params_validation":
+    "An account is malformed, or a signature does not fit. The payment stays open: try again.",
+  "500 internal_error":
+    "Something failed here. Whether the call took effect is unknown: repeat it.",
+  "503 internal_error": "The service is unavailable for a moment: repeat the call.",
+};
+
 /** Every code in words, for people; programs branch on the code alone. */
 export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
   invalid_params: {
@@ -149,3 +160,7 @@ export const ERROR_TEXTS: Record<ErrorCode, ErrorText> = {
     message: "Internal error",
   },
 };
+
+/** What a code means under a status. */
+export const meaningOf = (code: ErrorCode, status: number): string =>
+  OVERRIDDEN[`${status} ${code}`] ?? ERROR_TEXTS[code].meaning;

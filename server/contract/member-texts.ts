@@ -1,6 +1,7 @@
-/** Segments of paths and members of queries in words. */
+/** Segments of paths and members of queries in words; `group.name` for those of one group of operations. */
 export const PARAMETER_TEXTS: Readonly<Record<string, string>> = {
-  id: "Id of the payment. A payment link of this server is taken for its id.",
+  id: "Id of the payment.",
+  "Gateway.id": "Id of the payment; a payment link of this server is taken for its id.",
   includePaymentInfo: "Whether the answer shall hold `info`.",
   maxPollMs:
     "How long the answer may be held while nothing changes, in milliseconds. More than 25000 is taken for 25000.",
@@ -241,4 +242,26 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   "issues.message": "What is wrong with it.",
   "MerchantError.status": "Always `error`.",
   error: "`code` and `message` once more, for older clients.",
+};
+
+/** Named schemas in words, by their names. */
+export const SCHEMA_TEXTS: Readonly<Record<string, string>> = {
+  AmountDisplay: "How to show an amount. Fiat amounts have the first three members only.",
+  Amount: "An amount of a currency or of a token.",
+  AmountParameter: "The amount to be paid, in the merchant's currency.",
+  PaymentStatus:
+    "`requires_action`: nobody has paid yet. `processing`: a payment was handed in and is on its way. `succeeded`: the money is there. `failed`: it can never arrive. `expired`: the time was over before anybody paid. `cancelled`: the merchant or the buyer gave up. The last four are final.",
+  FailureCode:
+    "`declined_user`: the buyer may not be served. `internal_error`: the service's own fault. `authorization_expired`: what the buyer signed was not used in time. `broadcast_failed`: the chain refused the transaction.",
+  PaymentInformation: "The transaction that paid a payment.",
+  WalletRpcAction: "A call the wallet makes.",
+  BuildAction: "A call that has to be fetched before it can be made.",
+  Action: "One step of an option.",
+  CollectData: "What a buyer has to tell before paying.",
+  Standing: "Where a payment stands.",
+  Event: "Something that happened, as webhooks and the feed tell it.",
+  EventTopic:
+    "What happened. `payment.settled`: the money reached the merchant. `payment.exception`: money came late, short, over, twice or in the wrong token, and waits for somebody to look at it.",
+  Error: "A refusal.",
+  MerchantError: "A refusal, with `code` and `message` once more where older clients look.",
 };

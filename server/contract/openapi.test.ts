@@ -9,6 +9,7 @@ import { openApiDocument } from "./openapi.ts";
 import { UNPROCESSABLE } from "./operation.ts";
 
 type Response = {
+  $ref?: string;
   content: { "application/json": { schema: JsonSchema; examples?: Record<string, unknown> } };
 };
 type Documented = {
@@ -24,7 +25,12 @@ const documented = (operation: string): Documented => {
     .flatMap((methods) => Object.values(methods) as unknown as Documented[])
     .find(({ operationId }) => operationId === operation);
   if (found === undefined) throw new Error(`${operation} is not described`);
-  return found;
+  const responses = Object.entries(found.responses).map(([status, response]) => {
+    const name = response.$ref?.split("/").at(-1) ?? "";
+    const refusals = document.components.responses as Record<string, Response>;
+    return [status, response.$ref === undefined ? response : refusals[name]];
+  });
+  return { ...found, responses: Object.fromEntries(responses) };
 };
 
 /** Reads a described schema back, without the shape it was made of. */
@@ -136,10 +142,12 @@ function unexplained(schema: JsonSchema): string[] {
 }
 
 // Guarantee: the shapes many endpoints share are explained too.
-test("every member of a named schema is explained", () => {
+test("every named schema and every member of one is explained", () => {
   const { schemas } = document.components;
   const silent = Object.entries(schemas).flatMap(([name, schema]) =>
-    unexplained(schema).map((member) => `${name}.${member}`),
+    [...unexplained(schema), ...(schema.description ? [] : ["itself"])].map(
+      (member) => `${name}.${member}`,
+    ),
   );
   expect(silent).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import type { ErrorCode } from "#server/domain/error-code.ts";
-import { describeMembers } from "./describe-members.ts";
-import { ERROR_TEXTS } from "./error-texts.ts";
+import { describeNamed } from "./describe-members.ts";
+import { ERROR_TEXTS, meaningOf } from "./error-texts.ts";
 import { errorResponse, merchantErrorResponse } from "./errors.ts";
+import { EVENT_EXAMPLE } from "./example-events.ts";
 import { REQUEST } from "./example-values.ts";
 import { ANSWER_HEADERS, type AnswerHeaderName, HEADERS } from "./headers.ts";
 import { createSchemaWriter, type JsonSchema } from "./json-schema.ts";
@@ -52,17 +53,20 @@ export function errorExample(code: ErrorCode, gateway: boolean): Json {
   return gateway ? body : { ...body, status: "error", error: { code, message } };
 }
 
-function errorResponses({ endpoint, errors }: Operation): Json {
+/** Refusals that are written once and referred to, by their content. */
+type Refusals = Map<string, { name: string; answer: Json }>;
+
+function errorResponses({ endpoint, errors }: Operation, refusals: Refusals): Json {
   const gateway = endpoint.auth === "gateway";
   return Object.fromEntries(
     errors.map(({ status, codes }) => {
       const waits = status === 429 || status === 503 || codes.includes("idempotency_conflict");
       const examples = codes.map((code) => [
         code,
-        { summary: ERROR_TEXTS[code].meaning, value: errorExample(code, gateway) },
+        { summary: meaningOf(code, status), value: errorExample(code, gateway) },
       ]);
       const answer = {
-        description: codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code].meaning}`).join("\n\n"),
+        description: codes.map((code) => `\`${code}\`: ${meaningOf(code, status)}`).join("\n\n"),
         headers: headerRefs(waits ? [...COMMON, "Retry-After"] : COMMON),
         content: {
           "application/json": {
@@ -71,7 +75,10 @@ function errorResponses({ endpoint, errors }: Operation): Json {
           },
         },
       };
-      return [String(status), answer];
+      const key = JSON.stringify([status, answer]);
+      const known = refusals.get(key) ?? { name: `refused-${refusals.size + 1}-${status}`, answer };
+      refusals.set(key, known);
+      return [String(status), { $ref: `#/components/responses/${known.name}` }];
     }),
   );
 }
@@ -87,7 +94,7 @@ function parametersOf({ parameters, example }: Operation): Json[] {
 const refName = ({ name, required }: { name: string; required: boolean }): string =>
   required ? `${name}-required` : name;
 
-function operationObject(operation: Operation): Json {
+function operationObject(operation: Operation, refusals: Refusals): Json {
   const { endpoint, tag, body, response, example } = operation;
   const headers = endpoint.idempotent ? [...COMMON, "Idempotent-Replayed" as const] : COMMON;
   return {
@@ -120,16 +127,16 @@ function operationObject(operation: Operation): Json {
           },
         },
       },
-      ...errorResponses(operation),
+      ...errorResponses(operation, refusals),
     },
   };
 }
 
-function pathsOf(operations: Operation[]): OpenApiDocument["paths"] {
+function pathsOf(operations: Operation[], refusals: Refusals): OpenApiDocument["paths"] {
   const paths: OpenApiDocument["paths"] = {};
   for (const operation of operations) {
     const { path, method } = operation.endpoint;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(operation, refusals) };
   }
   return paths;
 }
@@ -145,14 +152,47 @@ const headerComponents = (operations: Operation[]): Json =>
 function errorSchemas(): Record<string, JsonSchema> {
   const { write, components } = createSchemaWriter();
   for (const schema of [errorResponse, merchantErrorResponse]) write(schema, "output");
-  return Object.fromEntries(
-    Object.entries(components).map(([name, schema]) => [name, describeMembers(schema, [name])]),
-  );
+  return describeNamed(components);
+}
+
+/** What receivers of events are sent. */
+function webhooks(): Json {
+  const header = (name: string, description: string) => ({
+    name,
+    in: "header",
+    required: true,
+    description,
+    schema: { type: "string" },
+  });
+  const post = {
+    operationId: "receiveEvent",
+    summary: "Sent to a merchant's receivers when something happened. Check the signature first.",
+    parameters: [
+      header("webhook-id", "Id of the event, the same at every attempt."),
+      header("webhook-timestamp", "When this attempt was signed, in Unix seconds."),
+      header("webhook-signature", "Standard Webhooks signatures, with spaces between them."),
+    ],
+    requestBody: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: { $ref: "#/components/schemas/Event" },
+          example: EVENT_EXAMPLE,
+        },
+      },
+    },
+    responses: {
+      "2XX": { description: "Received. Any other answer, and the event is sent again." },
+    },
+  };
+  return { event: { post } };
 }
 
 /** The whole API as an OpenAPI 3.1 document; `baseUrl` is where this server is reached. */
 export function openApiDocument(baseUrl: string): OpenApiDocument {
   const { operations, components } = describeContract();
+  const refusals: Refusals = new Map();
+  const paths = pathsOf(operations, refusals);
   const tags = TAGS.filter(({ name }) => operations.some(({ tag }) => tag === name));
   return {
     openapi: "3.1.0",
@@ -165,7 +205,8 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
     jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
     servers: [{ url: baseUrl }],
     tags: tags.map(({ name, description }) => ({ name, description })),
-    paths: pathsOf(operations),
+    paths,
+    webhooks: webhooks(),
     components: {
       securitySchemes: {
         apiKey: scheme("Api-Key"),
@@ -175,6 +216,9 @@ export function openApiDocument(baseUrl: string): OpenApiDocument {
       },
       parameters: headerComponents(operations),
       headers: ANSWER_HEADERS,
+      responses: Object.fromEntries(
+        [...refusals.values()].map(({ name, answer }) => [name, answer]),
+      ),
       schemas: { ...components, ...errorSchemas() },
     },
   };

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "#server/domain/error-code.ts";
-import { describeMembers } from "./describe-members.ts";
+import { describeMembers, describeNamed } from "./describe-members.ts";
 import { type EndpointShape, possibleErrors } from "./endpoint.ts";
 import { ERROR_STATUS } from "./errors.ts";
 import { EXAMPLES, type Example } from "./examples.ts";
@@ -33,33 +33,37 @@ export type Operation = {
 /** The groups of the description in the order in which a newcomer needs them; the first that fits takes an endpoint. */
 export const TAGS: readonly { name: string; description: string; path: RegExp }[] = [
   {
-    name: "Merchant payments",
-    description:
-      "What a shop's backend and a terminal need: create a payment, ask where it stands.",
-    path: /^\/v1\/merchant\//,
-  },
-  {
-    name: "Settlements",
-    description: "Where a merchant's money goes.",
-    path: /settlement|destination/,
-  },
-  {
     name: "Payments",
-    description: "Payments in full detail, with what was settled.",
+    description:
+      "What a shop's backend needs: create a payment, ask where it stands, list them all.",
     path: /^\/v1\/(payments|merchants\/payments)/,
+  },
+  {
+    name: "Merchant payments",
+    description: "The two calls of terminals and shops that speak the protocol's first form.",
+    path: /^\/v1\/merchant\//,
   },
   { name: "Refunds", description: "Money that goes back to buyers.", path: /refund/ },
   {
     name: "Webhooks",
     description: "Events sent to a merchant's own address, signed.",
-    path: /webhook|deliver/,
+    path: /^\/v1\/webhook/,
   },
   {
     name: "Events",
     description: "The same events as a feed to read from, without gaps.",
-    path: /event/,
+    path: /^\/v1\/events/,
   },
-  { name: "Merchants", description: "A partner's merchants.", path: /^\/v1\/merchants/ },
+  {
+    name: "Merchants",
+    description: "A partner's merchants.",
+    path: /^\/v1\/merchants(\/\{\w+\})?$/,
+  },
+  {
+    name: "Settlements",
+    description: "Where a merchant's money goes.",
+    path: /settlement/,
+  },
   {
     name: "Gateway",
     description: "What a wallet needs to show and pay a payment.",
@@ -97,12 +101,12 @@ function headerParameters({ auth, idempotent }: EndpointShape): Parameter[] {
   }));
 }
 
-const pathParameters = (path: string): Parameter[] =>
+const pathParameters = (path: string, tag: string): Parameter[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
-    description: PARAMETER_TEXTS[name] ?? "",
+    description: PARAMETER_TEXTS[`${tag}.${name}`] ?? PARAMETER_TEXTS[name] ?? "",
     schema: { type: "string" },
   }));
 
@@ -138,7 +142,25 @@ function errorsOf(endpoint: EndpointShape): Operation["errors"] {
     .map(([status, codes]) => ({ status, codes: codes.toSorted() }));
 }
 
-/** Everything served, described; schemas with a name are in `components`. */
+const METHODS = ["POST", "GET", "PATCH", "PUT", "DELETE"];
+const placeOf = ({ tag, endpoint: { path, method } }: Operation): (string | number)[] => [
+  TAGS.findIndex(({ name }) => name === tag),
+  path.length,
+  path,
+  METHODS.indexOf(method),
+];
+
+/** By group, then by path, short ones first, with what makes a thing before what reads it. */
+function inOrder(a: Operation, b: Operation): number {
+  const other = placeOf(b);
+  for (const [index, own] of placeOf(a).entries()) {
+    const theirs = other[index] ?? own;
+    if (own !== theirs) return own < theirs ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Everything served, described, in the order of a newcomer's needs; schemas with a name are in `components`. */
 export function describeContract(endpoints: readonly EndpointShape[] = ENDPOINTS): {
   operations: Operation[];
   components: Record<string, JsonSchema>;
@@ -152,7 +174,7 @@ export function describeContract(endpoints: readonly EndpointShape[] = ENDPOINTS
       endpoint,
       tag,
       parameters: [
-        ...pathParameters(path),
+        ...pathParameters(path, tag),
         ...queryParameters(query === null ? null : write(query, "input")),
         ...headerParameters(endpoint),
       ],
@@ -165,7 +187,5 @@ export function describeContract(endpoints: readonly EndpointShape[] = ENDPOINTS
       example: EXAMPLES[operation] ?? null,
     };
   });
-  for (const [name, schema] of Object.entries(components))
-    components[name] = describeMembers(schema, [name]);
-  return { operations, components };
+  return { operations: operations.toSorted(inOrder), components: describeNamed(components) };
 }

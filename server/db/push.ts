@@ -2,7 +2,7 @@ import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import type { PushStore, PushTx } from "#server/ports/push.ts";
 import type { Movement } from "#server/ports/store.ts";
 import type { Database, Query } from "./client.ts";
-import { type OptionRow, toOption } from "./rows.ts";
+import type { OptionRow } from "./rows.ts";
 
 /** Hashes kept for one payment: a wallet claims one, or a few when it was sped up. */
 const CLAIMS_KEPT = 10;
@@ -64,7 +64,7 @@ export const pushTx = (query: Query): PushTx => ({
     ]);
     return rows.length > 0;
   },
-  async claimPush({ chain, hash, paymentId }, optionId, proof) {
+  async claimPush({ chain, hash, paymentId, optionId }, proof) {
     await query(
       `insert into push_tx (chain, hash, payment_id, option_id, proof) select $1, $2, $3, $4, $5
        where (select count(*) from push_tx where payment_id = $3) < ${CLAIMS_KEPT}
@@ -85,7 +85,7 @@ export const pushTx = (query: Query): PushTx => ({
       [chain, hash],
     );
   },
-  async setPush({ chain, hash, paymentId }, optionId, { state, nonce }) {
+  async setPush({ chain, hash, paymentId, optionId }, { state, nonce }) {
     await query(
       `insert into push_tx (chain, hash, payment_id, option_id, state, nonce) values ($1, $2, $3, $4, $5, $6)
        on conflict (chain, hash, payment_id) do update set state = excluded.state,
@@ -95,7 +95,16 @@ export const pushTx = (query: Query): PushTx => ({
   },
 });
 
-type PushRow = OptionRow & { hash: string; push_state: "claimed" | "known" | "mined" };
+type PushRow = {
+  chain: string;
+  hash: string;
+  payment_id: string;
+  option_id: string;
+  sender: string;
+  recipient: string;
+  value: string;
+  tag: string;
+};
 
 /** Reads and sweeps of pushes. */
 export const pushReads = (db: Database): PushStore => ({
@@ -119,8 +128,8 @@ export const pushReads = (db: Database): PushStore => ({
   },
   async pushesToFollow(chain, limit) {
     const rows = await db.query<PushRow>(
-      `select o.*, t.hash, t.state as push_state from push_tx t
-       join payment_option o on o.id = t.option_id join payment p on p.id = t.payment_id
+      `select t.chain, t.hash, t.payment_id, t.option_id, f.sender, f.recipient, f.value, f.tag from push_tx t
+       join push_offer f on f.option_id = t.option_id join payment p on p.id = t.payment_id
        where t.chain = $1 and p.status in ('requires_action', 'processing') and (
          t.state = 'known'
          or t.state = 'claimed' and clock_timestamp() - t.updated_at
@@ -134,8 +143,11 @@ export const pushReads = (db: Database): PushStore => ({
       chain: row.chain,
       hash: row.hash,
       paymentId: row.payment_id,
-      option: toOption(row),
-      state: row.push_state,
+      optionId: row.option_id,
+      payer: row.sender,
+      recipient: row.recipient,
+      amount: BigInt(row.value),
+      tag: row.tag,
     }));
   },
   async lostPushes(chain, limit) {

@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Answer } from "#server/http/answer.ts";
 import type { Connection } from "#server/http/connection.ts";
 import type { Hangup } from "#server/ports/wakeup.ts";
 
@@ -16,6 +18,17 @@ export class HttpConnection implements Connection, Hangup {
 
   get hangup(): Hangup {
     return this;
+  }
+
+  get later(): Response {
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  write({ status, body, headers }: Required<Answer>): void {
+    const outgoing = this.#outgoing;
+    if (this.aborted) return;
+    if (body !== "") headers["Content-Length"] = String(Buffer.byteLength(body));
+    outgoing.writeHead(status, headers).end(body);
   }
 
   get aborted(): boolean {

@@ -19,14 +19,13 @@ export type Answer = { status: number; body: string; headers?: Record<string, st
 /** The id a request is known by in the answer and in the log. */
 export const newRequestId = (): string => newId("request");
 
-/** Writes an answer with the headers every answer carries. */
-export function respond(
+/** An answer with the headers every answer carries. */
+export function withHeaders(
   answer: Answer,
   requestId: string,
   version: AppliedVersion,
   cors: boolean,
-): Response {
-  const empty = answer.body === "";
+): Required<Answer> {
   const headers: Record<string, string> = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -34,11 +33,15 @@ export function respond(
     "Service-Version": version,
     "WCP-Version": version,
   };
-  if (!empty) headers["Content-Type"] = "application/json";
+  if (answer.body !== "") headers["Content-Type"] = "application/json";
   if (cors) {
     headers["Access-Control-Allow-Origin"] = "*";
     headers["Access-Control-Expose-Headers"] = EXPOSED;
   }
   if (answer.headers !== undefined) Object.assign(headers, answer.headers);
-  return new responseClass(empty ? null : answer.body, { status: answer.status, headers });
+  return { status: answer.status, body: answer.body, headers };
 }
+
+/** Makes a `Response` of a whole answer. */
+export const respond = ({ status, body, headers }: Required<Answer>): Response =>
+  new responseClass(body === "" ? null : body, { status, headers });

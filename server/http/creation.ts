@@ -1,11 +1,10 @@
 import type { z } from "zod";
 import type { createdPayment, paymentRequest } from "#server/contract/merchant.ts";
 import type { Services } from "#server/ports/services.ts";
-import type { CreatePaymentInput } from "#server/usecases/create-payment.ts";
 import { pollingOf } from "./views.ts";
 
 /** What a creation's body asks the use case for. */
-export const creationInput = (body: z.output<typeof paymentRequest>): CreatePaymentInput => ({
+export const creationInput = (body: z.output<typeof paymentRequest>) => ({
   unit: body.amount.unit,
   value: body.amount.value,
   referenceId: body.referenceId,

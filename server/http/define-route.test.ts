@@ -9,7 +9,7 @@ import { createRateCounts } from "#server/db/rate-counts.ts";
 import { createDoor } from "#server/door/listener.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
 import type { Payment, StoredAnswer } from "#server/ports/store.ts";
-import type { Hangup } from "#server/ports/wakeup.ts";
+import type { Waiter } from "#server/ports/wakeup.ts";
 
 const log = pino({ level: "silent" });
 const KEY = `sk_test_${"a".repeat(43)}`;
@@ -63,7 +63,8 @@ const payment = {
 let readPayment: (id: string) => Promise<Partial<Payment> | null>;
 let answers: Map<string, { fingerprint: Uint8Array; answer: StoredAnswer }>;
 let created: unknown[];
-let changed: (signal: Hangup) => Promise<void>;
+let held: (waiter: Waiter) => boolean;
+let dropped: (waiter: Waiter) => void;
 
 const store = {
   payment: (id: string) => readPayment(id),
@@ -116,9 +117,6 @@ const parts = {
       hasFiat: (code: string) => code === "USD",
       fiat: async () => ({ usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 }),
     },
-    wakeup: {
-      changed: (_: string, __: number, ___: number, signal: Hangup) => changed(signal),
-    },
   },
   credentials: {
     key: (clear: string) => OWNERS[clear] ?? null,
@@ -128,7 +126,11 @@ const parts = {
   },
   limits: createRateCounts(async () => [], { FLORIN_MODE: "sandbox" } as never, log),
   underWay: { count: 0 },
-  wakeup: { held: () => 0 },
+  wakeup: {
+    held: () => 0,
+    hold: (waiter: Waiter) => held(waiter),
+    drop: (waiter: Waiter) => dropped(waiter),
+  },
   db: { pool: { waitingCount: 0 } },
   heldByKey: new Map(),
   state: { phase: "serving" },
@@ -152,7 +154,8 @@ beforeEach(() => {
   readPayment = async (id) => (id === ID ? (payment as Partial<Payment>) : null);
   answers = new Map();
   created = [];
-  changed = async () => undefined;
+  held = () => false;
+  dropped = () => undefined;
 });
 
 type Given = {
@@ -446,23 +449,45 @@ test("the globals are untouched", () => {
   expect(Object.getPrototypeOf(Request.prototype)).toBe(Object.prototype);
 });
 
+// Guarantee: a poll that was held is answered as any other, with what is true by then.
+test("a held poll", async () => {
+  held = (waiter) => {
+    readPayment = async () => ({ ...payment, status: "cancelled", version: 1 }) as Partial<Payment>;
+    setImmediate(() => waiter.wake());
+    return true;
+  };
+  const path = `${GATEWAY}/status?maxPollMs=20000`;
+  const got = await call(path, { headers: asWallet });
+  expect([got.status, JSON.parse(got.text).status]).toEqual([200, "cancelled"]);
+  held = () => false;
+  const plain = await call(path, { headers: asWallet });
+  expect(new Set(Object.keys(got.headers))).toEqual(new Set(Object.keys(plain.headers)));
+  held = (waiter) => {
+    readPayment = () => Promise.reject(new ChainUnavailable("away"));
+    setImmediate(() => waiter.wake());
+    return true;
+  };
+  readPayment = async () => payment as Partial<Payment>;
+  const failed = await call(path, { headers: asWallet });
+  expect([failed.status, codeOf(failed)]).toEqual([503, "internal_error"]);
+});
+
 // Guarantee: a wallet that hangs up is not held for.
-test("hanging up aborts the hold", async () => {
-  const aborted = new Promise<void>((resolve) => {
-    changed = (signal) =>
-      new Promise((answer) => {
-        signal.addEventListener("abort", () => {
-          answer();
-          resolve();
-        });
-        socket.destroy();
-      });
+test("hanging up ends the hold", async () => {
+  const seen: Waiter[] = [];
+  const ended = new Promise<Waiter>((resolve) => {
+    dropped = resolve;
   });
+  held = (waiter) => {
+    seen.push(waiter);
+    socket.destroy();
+    return true;
+  };
   const socket = connect(port, "127.0.0.1", () => {
     socket.write(
       `GET ${GATEWAY}/status?maxPollMs=20000 HTTP/1.1\r\nHost: a\r\nApp-Id: app_test_wallet\r\nClient-Id: x\r\n\r\n`,
     );
   });
-  await aborted;
-  expect(socket.destroyed).toBe(true);
+  expect(seen).toEqual([await ended]);
+  expect([parts.underWay.count, parts.heldByKey.size]).toEqual([0, 0]);
 });

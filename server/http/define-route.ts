@@ -1,32 +1,21 @@
 import type { z } from "zod";
-import { type Container, container } from "#server/container.ts";
 import type { EndpointShape } from "#server/contract/endpoint.ts";
-import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
-import type { Hangup } from "#server/ports/wakeup.ts";
-import { type Answer, newRequestId, respond } from "./answer.ts";
+import type { Answer } from "./answer.ts";
 import { authenticate } from "./authenticate.ts";
-import { enter, leave } from "./back-pressure.ts";
 import { checkHeaders } from "./check-headers.ts";
 import type { Connection } from "./connection.ts";
-import { type Audience, errorAnswer, refuse, statusOf } from "./error-answer.ts";
-import { readClaim } from "./idempotency.ts";
-import {
-  type Counted,
-  countAddress,
-  countCaller,
-  countFailures,
-  countPayment,
-  limitHeaders,
-} from "./limits.ts";
-import { logRequest, type RequestTrace } from "./log-request.ts";
-import { starting } from "./not-served.ts";
+import { refuse, statusOf } from "./error-answer.ts";
+import { Later } from "./hold.ts";
+import { readClaim, replayOf } from "./idempotency.ts";
+import { countAddress, countCaller, countFailures, countPayment } from "./limits.ts";
 import { readPaymentId } from "./payment-id.ts";
 import { readBody } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
 import { applyVersion, askedVersion, namesOlderHeader } from "./read-version.ts";
+import { type Passage, serve } from "./serve.ts";
 import { validate } from "./validate.ts";
 
 /** What Next and the front door call: a plain function of the web's own types. Next names no `params` where the path has none. */
@@ -49,8 +38,6 @@ export type RouteInput<E extends EndpointShape> = {
   services: Services;
   /** The caller named its version by a header only deployed terminals use. */
   olderHeader: boolean;
-  /** Aborts when the caller hangs up. */
-  readonly signal: Hangup;
 };
 
 /** As `RouteInput`, with what makes a repetition answer the same. */
@@ -58,16 +45,6 @@ export type IdempotentInput<E extends EndpointShape> = RouteInput<E> & {
   claim: IdempotencyClaim | null;
   /** The answer as it is stored and sent. */
   render(response: z.input<E["response"]>): StoredAnswer;
-};
-
-/** One request on its way through the steps. */
-type Passage = {
-  request: Request;
-  container: Container;
-  params: Record<string, string>;
-  connection: Connection | undefined;
-  counted: Counted;
-  trace: RequestTrace;
 };
 
 /** Who calls and in which version; from here on the answer names that version. */
@@ -105,9 +82,6 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
     caller,
     services: parts.services,
     olderHeader: namesOlderHeader(request.headers),
-    get signal() {
-      return passage.connection?.hangup ?? request.signal;
-    },
   };
   return { input, raw };
 }
@@ -118,62 +92,29 @@ const render = (endpoint: EndpointShape, response: unknown): Answer => ({
   body: JSON.stringify(endpoint.response.parse(response)),
 });
 
-const audienceOf = ({ auth }: EndpointShape): Audience =>
-  auth === "gateway" ? "gateway" : "merchant";
-
-/** Runs one request through `work` and answers it, whatever happens. */
-async function serve(
-  endpoint: EndpointShape,
-  work: (passage: Passage) => Promise<Answer>,
-  request: Request,
-  params: Record<string, string>,
-  connection: Connection | undefined,
-): Promise<Response> {
-  const trace: RequestTrace = {
-    requestId: newRequestId(),
-    operation: endpoint.operation,
-    startedAt: performance.now(),
-    version: NEWEST_STABLE,
-    caller: null,
-    paymentId: "",
-  };
-  const parts = container();
-  const counted: Counted = { policy: "", closest: null };
-  let answer: Answer;
-  let entered = false;
-  try {
-    enter(parts);
-    entered = true;
-    // Before its chains were compared a process would offer nothing, which a wallet takes for an empty purse.
-    if (parts.state.phase === "starting") throw starting();
-    answer = await work({ request, container: parts, params, connection, counted, trace });
-    logRequest(parts, trace, answer.status, null);
-  } catch (error) {
-    const refused = errorAnswer(error, trace.requestId, audienceOf(endpoint), parts.isOutage);
-    logRequest(parts, trace, refused.status, { code: refused.code, error });
-    answer = refused;
-  } finally {
-    if (entered) leave(parts);
-  }
-  const limited = { ...answer, headers: { ...limitHeaders(counted), ...answer.headers } };
-  return respond(limited, trace.requestId, trace.version, endpoint.cors);
-}
+/** Keeps nothing but what a later answer needs. */
+const renderLater = (endpoint: EndpointShape, { poll, now, read }: Later<unknown>): Later<Answer> =>
+  new Later(poll, render(endpoint, now), async () => render(endpoint, await read()));
 
 const routeOf =
-  (endpoint: EndpointShape, work: (passage: Passage) => Promise<Answer>): RouteHandler =>
+  (
+    endpoint: EndpointShape,
+    work: (passage: Passage) => Promise<Answer | Later<Answer>>,
+  ): RouteHandler =>
   async (request, { params, connection }) =>
-    serve(endpoint, work, request, (await params) ?? {}, connection);
+    serve(endpoint, work, request, { params: (await params) ?? {}, connection });
 
-/** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes. */
+/** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes, now or later. */
 export const defineRoute = <E extends EndpointShape>(
   endpoint: E,
-  answer: (input: RouteInput<E>) => Promise<z.input<E["response"]>>,
+  answer: (input: RouteInput<E>) => Promise<z.input<E["response"]> | Later<z.input<E["response"]>>>,
 ): RouteHandler =>
   routeOf(endpoint, async (passage) => {
     const caller = await admit(endpoint, passage);
     const { input } = await readInput(endpoint, passage, caller);
     // The shapes of `input` are those of `E`: they were read by its own contract.
-    return render(endpoint, await answer(input as unknown as RouteInput<E>));
+    const made = await answer(input as unknown as RouteInput<E>);
+    return made instanceof Later ? renderLater(endpoint, made) : render(endpoint, made);
   });
 
 /** A refusal of the work itself is kept; bad input before it, outages and a key in use for another body are not. */
@@ -182,6 +123,8 @@ function isKept(error: unknown): error is AppError {
   const status = statusOf(error);
   return status >= 400 && status < 500 && status !== 429;
 }
+
+const REPLAYED = { "Idempotent-Replayed": "true" };
 
 /** As `defineRoute`, for an endpoint whose answer is stored under the caller's Idempotency-Key. */
 export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchant" | "partner" }>(
@@ -201,14 +144,15 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
     try {
       const whole = Object.assign(input, { claim, render: rendered });
       const done = await answer(whole as unknown as IdempotentInput<E>);
-      return done.replayed
-        ? { ...done.answer, headers: { "Idempotent-Replayed": "true" } }
-        : done.answer;
+      return done.replayed ? { ...done.answer, headers: REPLAYED } : done.answer;
     } catch (error) {
-      if (claim !== null && isKept(error)) {
-        const { status, body } = refuse(error, passage.trace.requestId, "merchant");
-        await input.services.store.storeAnswer(claim, { status, body });
-      }
+      if (claim === null || !isKept(error)) throw error;
+      const { store } = input.services;
+      // What was answered before stands, whatever the rules say by now.
+      const earlier = await store.storedAnswer(claim.scope, claim.key);
+      if (earlier !== null) return { ...replayOf(earlier, claim), headers: REPLAYED };
+      const { status, body } = refuse(error, passage.trace.requestId, "merchant");
+      await store.storeAnswer(claim, { status, body });
       throw error;
     }
   });

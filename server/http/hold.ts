@@ -1,21 +1,91 @@
-import { container } from "#server/container.ts";
+import type { Container } from "#server/container.ts";
+import type { PaymentStatus } from "#server/domain/payment/state.ts";
+import { isFinal } from "#server/domain/payment/transitions.ts";
+import type { Hangup, Waiter } from "#server/ports/wakeup.ts";
 
-/** Runs `work` with how long it may hold its caller: `waitMs`, or nothing when the key holds too many calls already. */
-export async function withHold<T>(
+/** What a poll waits for: its payment to change beyond `version`. */
+export type Poll = { keyId: string; paymentId: string; version: number; waitMs: number };
+
+/** An answer that may come later. While it is held nothing but `read` is kept of the work that made it. */
+export class Later<T> {
+  readonly poll: Poll;
+  /** The answer as it would be now. */
+  readonly now: T;
+  /** The answer once the poll is over. */
+  readonly read: () => Promise<T>;
+
+  constructor(poll: Poll, now: T, read: () => Promise<T>) {
+    this.poll = poll;
+    this.now = now;
+    this.read = read;
+  }
+}
+
+/** Shows what `read` finds: now if it is final or nobody waits, later if `waitMs` is given. */
+export async function showWhenChanged<
+  V extends { payment: { id: string; version: number; status: PaymentStatus } },
+  T,
+>(
   keyId: string,
   waitMs: number,
-  work: (waitMs: number) => Promise<T>,
-): Promise<T> {
-  if (waitMs === 0) return work(0);
-  const { heldByKey, env } = container();
-  const held = heldByKey.get(keyId) ?? 0;
-  if (held >= env.FLORIN_HELD_PER_KEY) return work(0);
-  heldByKey.set(keyId, held + 1);
-  try {
-    return await work(waitMs);
-  } finally {
-    const left = (heldByKey.get(keyId) ?? 1) - 1;
-    if (left === 0) heldByKey.delete(keyId);
-    else heldByKey.set(keyId, left);
+  read: () => Promise<V>,
+  show: (view: V) => T,
+): Promise<T | Later<T>> {
+  const view = await read();
+  const { id: paymentId, version, status } = view.payment;
+  if (waitMs === 0 || isFinal(status)) return show(view);
+  return new Later({ keyId, paymentId, version, waitMs }, show(view), async () =>
+    show(await read()),
+  );
+}
+
+/** A poll that is held; calls `over` once, with whether its caller is still there. */
+class Held implements Waiter {
+  readonly paymentId: string;
+  readonly version: number;
+  readonly #over: (isThere: boolean) => void;
+
+  constructor({ paymentId, version }: Poll, over: (isThere: boolean) => void) {
+    this.paymentId = paymentId;
+    this.version = version;
+    this.#over = over;
   }
+
+  wake(): void {
+    this.#over(true);
+  }
+}
+
+function countFor(held: Map<string, number>, keyId: string, change: 1 | -1): void {
+  const count = (held.get(keyId) ?? 0) + change;
+  if (count === 0) held.delete(keyId);
+  else held.set(keyId, count);
+}
+
+/**
+ * Holds a poll until its payment changes, its time is over, its caller hangs up or the process stops, and then calls
+ * `over` with whether anybody is still there. False: as many polls as may be are held already, and nothing is called.
+ */
+export function hold(
+  { env, heldByKey, wakeup }: Container,
+  poll: Poll,
+  hangup: Hangup,
+  over: (isThere: boolean) => void,
+): boolean {
+  const { keyId, waitMs } = poll;
+  if (hangup.aborted || (heldByKey.get(keyId) ?? 0) >= env.FLORIN_HELD_PER_KEY) return false;
+  const gone = () => {
+    wakeup.drop(held);
+    end(false);
+  };
+  const end = (isThere: boolean) => {
+    countFor(heldByKey, keyId, -1);
+    hangup.removeEventListener("abort", gone);
+    over(isThere);
+  };
+  const held = new Held(poll, end);
+  if (!wakeup.hold(held, waitMs)) return false;
+  countFor(heldByKey, keyId, 1);
+  hangup.addEventListener("abort", gone);
+  return true;
 }

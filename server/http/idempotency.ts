@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { AppError } from "#server/platform/app-error.ts";
+import { keyReused, stillRunning } from "#server/platform/idempotency-refusals.ts";
 import type { Caller } from "#server/ports/services.ts";
-import type { IdempotencyClaim } from "#server/ports/store.ts";
+import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
 
 const FORMAT = /^[\x20-\x7e]{1,255}$/;
 
@@ -35,4 +36,14 @@ export function readClaim(
     key,
     fingerprint: hash("sha256", canonicalJson(body), "buffer"),
   };
+}
+
+/** The answer a claim was given before; refuses a claim for another body, and one that has no answer yet. */
+export function replayOf(
+  earlier: { fingerprint: Uint8Array; answer: StoredAnswer | null },
+  claim: IdempotencyClaim,
+): StoredAnswer {
+  if (!Buffer.from(earlier.fingerprint).equals(Buffer.from(claim.fingerprint))) throw keyReused();
+  if (earlier.answer === null) throw stillRunning();
+  return earlier.answer;
 }

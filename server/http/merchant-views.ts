@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { getMerchant, listMerchants } from "#server/contract/merchants.ts";
-import type { Destination, MerchantRecord } from "#server/ports/merchants.ts";
-import type { MerchantChange } from "#server/usecases/merchants.ts";
+import type { Destination, MerchantChange, MerchantRecord } from "#server/ports/merchants.ts";
 
 type WireMerchant = z.input<(typeof listMerchants)["response"]>["merchants"][number];
 type WireSettlements = z.input<(typeof getMerchant)["response"]>["merchant"]["settlements"];

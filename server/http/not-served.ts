@@ -1,6 +1,6 @@
 import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { AppError } from "#server/platform/app-error.ts";
-import { newRequestId, respond } from "./answer.ts";
+import { newRequestId, respond, withHeaders } from "./answer.ts";
 import { refuse } from "./error-answer.ts";
 
 /** Refuses what no endpoint answers, in the shape of every other refusal. */
@@ -13,7 +13,7 @@ function notServed(
   const requestId = newRequestId();
   const answer = refuse(refusal, requestId, gateway ? "gateway" : "merchant");
   const whole = { ...answer, headers: { ...answer.headers, ...headers } };
-  return respond(whole, requestId, NEWEST_STABLE, gateway);
+  return respond(withHeaders(whole, requestId, NEWEST_STABLE, gateway));
 }
 
 /** No such path. */

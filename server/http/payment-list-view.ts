@@ -5,9 +5,15 @@ import type { amount } from "#server/contract/shapes.ts";
 import { formatMinor } from "#server/domain/money/amount.ts";
 import { currencyOfUnit } from "#server/domain/money/currencies.ts";
 import { isFinal } from "#server/domain/payment/transitions.ts";
-import type { ListedPayment, PaymentSort, PaymentTotals } from "#server/ports/payment-list.ts";
-import type { Caller, Services } from "#server/ports/services.ts";
-import { listPayments as list, type PaymentQuery } from "#server/usecases/list-payments.ts";
+import type { Page } from "#server/ports/merchants.ts";
+import type {
+  ListedPayment,
+  PageWanted,
+  PaymentQuery,
+  PaymentSort,
+  PaymentTotals,
+} from "#server/ports/payment-list.ts";
+import type { Services } from "#server/ports/services.ts";
 import { readCursor, writeCursor } from "./page-cursor.ts";
 import { tokenView } from "./views.ts";
 
@@ -93,7 +99,8 @@ const statsView = ({ revenue, payments, customers }: PaymentTotals): WireList["s
   totalCustomers: customers,
 });
 
-const wanted = (query: Query): PaymentQuery => ({
+/** Which payments a query asks for. */
+export const listQuery = (query: Query): PaymentQuery => ({
   merchantIds: query.merchantId,
   statuses: query.status,
   from: query.startTs,
@@ -103,23 +110,24 @@ const wanted = (query: Query): PaymentQuery => ({
   reference: query.referenceId,
 });
 
-/** The list both list endpoints answer; a cursor holds for the order it was made in. */
-export async function listAnswer(
-  services: Services,
-  caller: Caller & { kind: "merchant" | "partner" },
-  query: Query,
-): Promise<WireList> {
+/** What a cursor says of the order it was made in. */
+const orderOf = ({ by, dir }: PaymentSort): string => `${by === "date" ? "time" : by}.${dir}`;
+
+/** Which page of them; refuses a cursor of another order. */
+export function listPage(query: Query): PageWanted {
   const sort: PaymentSort = { by: query.sortBy ?? "date", dir: query.sortDir ?? "desc" };
-  const order = `${sort.by === "date" ? "time" : "amount"}.${sort.dir}`;
-  const { page, totals } = await list(services, caller, wanted(query), {
-    sort,
-    after: readCursor(order, query.cursor),
-    limit: query.limit ?? DEFAULT_LIMIT,
-  });
-  return {
-    data: page.rows.map((payment) => rowView(services, payment)),
-    nextCursor: writeCursor(order, page.next),
-    hasMore: page.next !== null,
-    stats: statsView(totals),
-  };
+  const after = readCursor(orderOf(sort), query.cursor);
+  return { sort, after, limit: query.limit ?? DEFAULT_LIMIT };
 }
+
+/** A page as both list endpoints answer it. */
+export const listView = (
+  services: Services,
+  { sort }: PageWanted,
+  { page, totals }: { page: Page<ListedPayment>; totals: PaymentTotals },
+): WireList => ({
+  data: page.rows.map((payment) => rowView(services, payment)),
+  nextCursor: writeCursor(orderOf(sort), page.next),
+  hasMore: page.next !== null,
+  stats: statsView(totals),
+});

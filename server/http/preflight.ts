@@ -1,5 +1,5 @@
 import { NEWEST_STABLE } from "#server/contract/version.ts";
-import { newRequestId, respond } from "./answer.ts";
+import { newRequestId, respond, withHeaders } from "./answer.ts";
 
 const ALLOWED = [
   "Api-Key",
@@ -24,5 +24,7 @@ export async function preflight(): Promise<Response> {
     "Access-Control-Allow-Headers": ALLOWED,
     "Access-Control-Max-Age": "86400",
   };
-  return respond({ status: 204, body: "", headers }, newRequestId(), NEWEST_STABLE, true);
+  return respond(
+    withHeaders({ status: 204, body: "", headers }, newRequestId(), NEWEST_STABLE, true),
+  );
 }

@@ -1,15 +1,13 @@
 import type { z } from "zod";
 import type { getRefund } from "#server/contract/refunds.ts";
-import type { Refund } from "#server/ports/refunds.ts";
+import type { RefundView } from "#server/ports/refunds.ts";
 import type { Services } from "#server/ports/services.ts";
-import type { Payment } from "#server/ports/store.ts";
-import { transferOf } from "#server/usecases/read-refunds.ts";
 import { tokenView } from "./views.ts";
 
 /** A refund as its merchant sees it. */
 export const refundView = (
   services: Services,
-  { refund, payment }: { refund: Refund; payment: Payment },
+  { refund, transfer }: RefundView,
 ): z.input<(typeof getRefund)["response"]> => ({
   id: refund.id,
   paymentId: refund.paymentId,
@@ -21,5 +19,5 @@ export const refundView = (
   reason: refund.reason,
   detail: refund.detail,
   createdAt: new Date(refund.createdAt * 1000).toISOString(),
-  transfer: transferOf(services, refund, payment),
+  transfer,
 });

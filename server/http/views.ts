@@ -54,6 +54,12 @@ export function statusView(
   };
 }
 
+/** `statusView` for later: it keeps nothing but the services. */
+export const statusShower =
+  (services: Services): ((view: Parameters<typeof statusView>[1]) => WireStatus) =>
+  (view) =>
+    statusView(services, view);
+
 /** A payment as a wallet may see it. */
 export const descriptionView = (description: {
   status: PaymentStatus;

@@ -12,6 +12,13 @@ export type MerchantSettings = {
   proveOwnership: boolean;
 };
 
+/** What a partner asks for; members left out stay as they are, or get their default. */
+export type MerchantChange = {
+  [Member in Exclude<keyof MerchantSettings, "collectAboveCents">]?:
+    | MerchantSettings[Member]
+    | undefined;
+} & { collectAboveCents?: number | null | undefined };
+
 /** A merchant as its partner manages it, read fresh; deleted ones included. */
 export type MerchantRecord = MerchantSettings & {
   id: string;

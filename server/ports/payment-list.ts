@@ -22,6 +22,21 @@ export type PaymentFilter = {
 /** `amount` compares the payments' own amounts in major units, whatever their currencies. */
 export type PaymentSort = { by: "date" | "amount"; dir: "asc" | "desc" };
 
+/** What a caller asks for; absent: no such filter. */
+export type PaymentQuery = {
+  merchantIds?: string[] | undefined;
+  statuses?: PaymentStatus[] | undefined;
+  /** Microseconds since 1970, inclusive and exclusive. */
+  from?: string | undefined;
+  to?: string | undefined;
+  chains?: string[] | undefined;
+  symbols?: string[] | undefined;
+  reference?: string | undefined;
+};
+
+/** Which page of which order; `after` null: the first one. */
+export type PageWanted = { sort: PaymentSort; after: Position | null; limit: number };
+
 /** A payment as a list shows it, with whatever is known of how it was paid. */
 export type ListedPayment = {
   id: string;

@@ -1,16 +1,25 @@
-import type { PaymentOption } from "./store.ts";
-
 /** What is known of a transaction for a push: see `push_tx` for the words. */
 export type PushState = "claimed" | "known" | "mined" | "foreign" | "gone";
 
-/** A transaction that somebody claims, or that was found, for a push that was handed out. */
-export type Push = {
-  chain: string;
-  hash: string;
+/** An option whose transfer is handed out. */
+export type ServedPush = {
+  id: string;
   paymentId: string;
-  option: PaymentOption;
-  state: PushState;
+  chain: string;
+  payer: string;
+  recipient: string;
+  amount: bigint;
+  /** The payment's tag is in it as `nonce`. */
+  authorization: { nonce: string };
+  /** Unix seconds; what has a price has an end. */
+  expiresAt: number | null;
 };
+
+/** A transaction on a chain, and the payment it is meant for. */
+export type PushRef = { chain: string; hash: string; paymentId: string; optionId: string };
+
+/** A transaction that somebody claims, or that was found, with what it must look like to pay. */
+export type Push = PushRef & { payer: string; recipient: string; amount: bigint; tag: string };
 
 /** An account whose transfer for a payment was in a block and is not any more. */
 export type LostPush = {
@@ -23,27 +32,19 @@ export type LostPush = {
 /** The part of a transaction that concerns transfers which buyers' own wallets send. */
 export type PushTx = {
   /** Records that an option's transfer was handed out; to do it again changes nothing. */
-  offerPush(option: PaymentOption): Promise<void>;
+  offerPush(option: ServedPush): Promise<void>;
   /** The option a known transaction pays; null: none is known, and other options are free. */
   pushLock(paymentId: string): Promise<string | null>;
   /** Whether a transfer that was handed out may still be found in time. */
   awaitsPush(paymentId: string): Promise<boolean>;
   /** Keeps a claimed hash and the proof that came with it; more than a few of one payment are not kept. */
-  claimPush(
-    claim: Omit<Push, "option" | "state">,
-    optionId: string,
-    proof: string | null,
-  ): Promise<void>;
+  claimPush(claim: PushRef, proof: string | null): Promise<void>;
   /** Every transaction of a payment is over: none of them can pay any more. */
   endPushes(paymentId: string): Promise<void>;
   /** A mined transaction turned out not to pay: it locks nothing any more. */
   releasePush(chain: string, hash: string): Promise<void>;
   /** Writes what a node or a block says of a transaction; creates the row of one that nobody claimed. */
-  setPush(
-    push: Pick<Push, "chain" | "hash" | "paymentId">,
-    optionId: string,
-    found: { state: PushState; nonce: bigint | null },
-  ): Promise<void>;
+  setPush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
 };
 
 /** Reads and sweeps of pushes outside a transaction. */

@@ -1,3 +1,5 @@
+import type { WalletRpcAction } from "#server/domain/option/actions.ts";
+
 /** Money given back for a payment, in the asset it was paid with. Times are Unix seconds. */
 export type Refund = {
   id: string;
@@ -24,6 +26,9 @@ export type Refund = {
   /** Taken out of what is owed to the merchant, and not put back. */
   funded: boolean;
 };
+
+/** A refund with the call its merchant's wallet is to make; null unless the refund waits for that. */
+export type RefundView = { refund: Refund; transfer: WalletRpcAction["data"] | null };
 
 /** A refund as it is first written. */
 export type NewRefund = Omit<Refund, "intentId" | "funded" | "createdAt">;

@@ -5,8 +5,16 @@ export type Hangup = {
   removeEventListener(type: "abort", call: () => void): void;
 };
 
+/** Somebody who waits for a payment to change beyond `version`. */
+export type Waiter = { readonly paymentId: string; readonly version: number; wake(): void };
+
 /** Wakes long polls when a payment changes, across processes. */
 export type Wakeup = {
-  /** Resolves when the payment's version exceeds `version`, when `waitMs` is over or when `signal` aborts; never rejects. */
-  changed(paymentId: string, version: number, waitMs: number, signal: Hangup): Promise<void>;
+  /**
+   * Wakes the waiter once: when the payment changed, when `waitMs` is over, or when the process stops. False: too many wait
+   * already, and nothing will be called.
+   */
+  hold(waiter: Waiter, waitMs: number): boolean;
+  /** Forgets a waiter that hung up. */
+  drop(waiter: Waiter): void;
 };

@@ -24,6 +24,8 @@ let the: {
   open: string;
   cancelled: string;
   expired: string;
+  /** Cancelled by the calls that are to cancel something. */
+  spare: string;
   succeeded: string;
   refunded: string;
   option: string;
@@ -34,7 +36,11 @@ let the: {
   gatewayKey: string;
   liveMerchantKey: string;
   liveGatewayKey: string;
-  taken: { asset: string; destination: string };
+  taken: { id: string; asset: string; destination: string };
+  endpoint: string;
+  /** A delivery to `endpoint`, and one to a receiver that was removed. */
+  delivery: string;
+  orphanedDelivery: string;
 };
 
 const shop = () => actors(world, () => server.baseUrl);
@@ -84,6 +90,41 @@ async function paid(): Promise<string> {
   return id;
 }
 
+/** Receivers that nobody listens for, their deliveries, and as many of the second merchant as it may have. */
+async function setUpReceivers() {
+  const make = async () => {
+    const made = await send(server.baseUrl, {
+      method: "POST",
+      path: "/v1/webhook-endpoints",
+      headers: merchant(),
+      body: { url: "http://127.0.0.1:9/hook" },
+    });
+    expect(made.status, made.text).toBe(201);
+    return made.body.id as string;
+  };
+  const [endpoint, removed] = [await make(), await make()];
+  await create();
+  const deliveryTo = async (id: string) => {
+    const [row] = await until(
+      () =>
+        world.db.query<{ id: string }>("select id from webhook_delivery where endpoint_id = $1", [
+          id,
+        ]),
+      (rows) => rows.length > 0,
+    );
+    return row?.id ?? "";
+  };
+  const [delivery, orphanedDelivery] = [await deliveryTo(endpoint), await deliveryTo(removed)];
+  const path = `/v1/webhook-endpoints/${removed}`;
+  await send(server.baseUrl, { method: "DELETE", path, headers: merchant() });
+  await world.db.query(
+    `insert into webhook_endpoint (id, merchant_id, environment, url, secret)
+     select 'whe_' || n, $1, 'test', 'http://127.0.0.1:9/', 'x' from generate_series(1, 100) n`,
+    [world.demo.merchants[1]?.id],
+  );
+  return { endpoint, delivery, orphanedDelivery };
+}
+
 async function setUp(): Promise<typeof the> {
   const closing = await create(Math.floor(Date.now() / 1000) + 6);
   const [open, cancelled, succeeded, refunded] = [
@@ -111,8 +152,8 @@ async function setUp(): Promise<typeof the> {
     "function setListed(address account, bool listed)",
     [listedBuyer, true],
   );
-  const [taken] = await world.db.query<{ asset: string; destination: string }>(
-    "select asset, destination from settlement_destination where merchant_id = $1 limit 1",
+  const [taken] = await world.db.query<{ id: string; asset: string; destination: string }>(
+    "select id, asset, destination from settlement_destination where merchant_id = $1 limit 1",
     [world.demo.merchants[0]?.id],
   );
   if (taken === undefined) throw new Error("no destination");
@@ -130,6 +171,8 @@ async function setUp(): Promise<typeof the> {
     listedBuyer,
     taken,
     expired: closing,
+    spare: await create(),
+    ...(await setUpReceivers()),
     expiredOption: await agedOption(option),
     merchantKey: await makeKey("test", "merchant"),
     gatewayKey: await makeKey("test", "gateway"),
@@ -149,7 +192,7 @@ beforeAll(async () => {
 afterAll(async () => world?.stop());
 
 type Recipe = (good: GoodCall, endpoint: EndpointShape) => Partial<GoodCall>;
-const with_ = (headers: Record<string, string>): Recipe => {
+const adding = (headers: Record<string, string>): Recipe => {
   return (good) => ({ headers: { ...good.headers, ...headers } });
 };
 const only = (headers: () => Record<string, string>): Recipe => {
@@ -177,23 +220,31 @@ const at =
 const body =
   (change: () => object): Recipe =>
   (good) => ({ body: { ...(good.body as object), ...change() } });
+/** The second merchant's call, which has as many receivers as it may. */
+const asSecondShop = (): Recipe =>
+  only(() => {
+    const second = world.demo.merchants[1];
+    return { "Api-Key": second?.apiKey ?? "", "Merchant-Id": second?.id ?? "" };
+  });
 const app = () => world.demo.gateway.appId;
 const SIGNED = { type: "walletRpc", data: [`0x${"11".repeat(65)}`] };
-const LAST = "unknown-id";
 
 /** How a call of any endpoint earns a code. */
 const GENERAL: Partial<Record<ErrorCode, Recipe>> = {
-  invalid_params: (good) =>
-    good.body === undefined ? { path: `${good.path}/%zz`.replace("//", "/") } : { body: "{" },
-  header_not_ascii: with_({ "Sdk-Name": "caf\u00e9" }),
-  invalid_api_version: with_({ "Service-Version": "yesterday" }),
-  unknown_api_version: with_({ "Service-Version": "2019-01-01" }),
-  api_version_downgrade: with_({ "Service-Version": STABLE }),
-  invalid_api_key: with_({ "Api-Key": `sk_test_${"A".repeat(43)}` }),
+  invalid_params: (good, endpoint) => {
+    if (good.body !== undefined) return { body: "{" };
+    if (!endpoint.path.includes("{")) return { query: new URLSearchParams("limit=none") };
+    return { path: endpoint.path.replaceAll(/\{\w+\}/g, "%zz") };
+  },
+  header_not_ascii: adding({ "Sdk-Name": "caf\u00e9" }),
+  invalid_api_version: adding({ "Service-Version": "yesterday" }),
+  unknown_api_version: adding({ "Service-Version": "2019-01-01" }),
+  api_version_downgrade: adding({ "Service-Version": STABLE }),
+  invalid_api_key: adding({ "Api-Key": `sk_test_${"A".repeat(43)}` }),
   forbidden: (good, { auth }) =>
-    with_({ "Api-Key": auth === "gateway" ? the.merchantKey : the.gatewayKey })(good, {} as never),
+    adding({ "Api-Key": auth === "gateway" ? the.merchantKey : the.gatewayKey })(good, {} as never),
   not_sandbox_api_key: (good, { auth }) =>
-    with_({ "Api-Key": auth === "gateway" ? the.liveGatewayKey : the.liveMerchantKey })(
+    adding({ "Api-Key": auth === "gateway" ? the.liveGatewayKey : the.liveMerchantKey })(
       good,
       {} as never,
     ),
@@ -203,7 +254,7 @@ const GENERAL: Partial<Record<ErrorCode, Recipe>> = {
   missing_merchant_id: without("Merchant-Id"),
   merchant_not_found: (good, endpoint) =>
     endpoint.auth === "merchant"
-      ? with_({ "Merchant-Id": "mer_none" })(good, endpoint)
+      ? adding({ "Merchant-Id": "mer_none" })(good, endpoint)
       : at("merchantId", () => "mer_none")(good, endpoint),
   missing_app_id: only(() => ({ "Client-Id": "c" })),
   missing_client_id: only(() => ({ "App-Id": app() })),
@@ -212,9 +263,13 @@ const GENERAL: Partial<Record<ErrorCode, Recipe>> = {
     headers: { ...good.headers, "App-Id": app(), "Client-Id": "c" },
   }),
   payment_not_found: at("id", () => "pay_0000000000"),
-  idempotency_conflict: with_({ "Idempotency-Key": "used before" }),
-  params_validation: with_({ "Idempotency-Key": "k".repeat(256) }),
-  not_found: (good) => ({ path: good.path.replace(/(\w+_)?\w+(?=(\/(?!.*_)[a-z-]+)?$)/, LAST) }),
+  idempotency_conflict: adding({ "Idempotency-Key": "used before" }),
+  params_validation: adding({ "Idempotency-Key": "k".repeat(256) }),
+  not_found: (good, endpoint) => ({
+    path: endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      name === "merchantId" ? ids(endpoint).merchantId : `unknown${good.method}`,
+    ),
+  }),
 };
 
 /** Where the way of an endpoint is its own. */
@@ -234,6 +289,9 @@ const OWN: Record<string, Recipe> = {
   "confirmPayment sanctioned_user": body(() => ({ optionId: the.listedOption, results: [SIGNED] })),
   "cancelPayment invalid_state": at("id", () => the.cancelled),
   "cancelGatewayPayment invalid_state": at("id", () => the.cancelled),
+  "createWebhookEndpoint invalid_state": asSecondShop(),
+  "redeliverWebhook invalid_state": at("deliveryId", () => the.orphanedDelivery),
+  "updateWebhookEndpoint params_validation": body(() => ({ url: "ftp://example.com/" })),
   "updateMerchant params_validation": body(() => ({ merchantEmail: "nobody" })),
   "changeSettlementDestination params_validation": body(() => ({ destination: "eip155:1:0x12" })),
   "addSettlementDestinations settlement_asset_conflict": body(() => ({ settlements: [the.taken] })),
@@ -245,15 +303,18 @@ const OWN: Record<string, Recipe> = {
 /** What every endpoint can answer, proven apart because it changes the whole server. */
 const APART: readonly ErrorCode[] = ["internal_error", "rate_limited", "api_version_downgrade"];
 
-const ids = () => ({
-  id: the.open,
+const ids = ({ path }: EndpointShape) => ({
+  id: path.endsWith("/cancel") ? the.spare : the.open,
   merchantId: world.demo.merchants[0]?.id ?? "",
+  settlementId: the.taken.id,
+  endpointId: the.endpoint,
+  deliveryId: the.delivery,
 });
 
 function callFor(endpoint: EndpointShape, code: ErrorCode): Call {
   const recipe = OWN[`${endpoint.operation} ${code}`] ?? GENERAL[code];
   if (recipe === undefined) throw new Error(`nothing says how ${endpoint.operation} earns ${code}`);
-  const good = exampleCall(endpoint, world.demo, ids());
+  const good = exampleCall(endpoint, world.demo, ids(endpoint));
   const call = { ...good, ...recipe(good, endpoint) };
   return { ...call, path: targetOf(call) };
 }
@@ -268,6 +329,30 @@ function expectRefused(answer: Answer, endpoint: EndpointShape, code: ErrorCode)
   expect(answer.headers.get("request-id")).toBe(answer.body.requestId);
 }
 
+/** The same key with another body; where there is no body, the same key while the first call is still running. */
+async function expectConflict(endpoint: EndpointShape, call: Call): Promise<void> {
+  if (call.body !== undefined) {
+    await send(server.baseUrl, { ...call, body: { ...(call.body as object), odd: "first" } });
+    expectRefused(await send(server.baseUrl, call), endpoint, "idempotency_conflict");
+    return;
+  }
+  const running = await world.db.pool.connect();
+  try {
+    const [shopping] = world.demo.merchants;
+    await running.query("begin");
+    await running.query(
+      `insert into idempotency_key (scope, key, fingerprint) values ($1, 'used before', sha256('x'))`,
+      [`test ${world.demo.partnerId} ${shopping?.id} ${call.path}`],
+    );
+    const answer = await send(server.baseUrl, call);
+    expectRefused(answer, endpoint, "idempotency_conflict");
+    expect(answer.headers.get("retry-after")).toBe("1");
+  } finally {
+    await running.query("rollback");
+    running.release();
+  }
+}
+
 const MATRIX = ENDPOINTS.flatMap((endpoint) =>
   possibleErrors(endpoint)
     .filter((code) => !APART.includes(code))
@@ -278,10 +363,7 @@ describe("every code of every endpoint", () => {
   // Guarantee: each code an endpoint's contract names is answered by that endpoint, with its status and shape.
   test.for(MATRIX)("%s: %s", async ([, code, endpoint]) => {
     const call = callFor(endpoint, code);
-    if (code === "idempotency_conflict") {
-      const first = { ...call, body: { ...(call.body as object), referenceId: "first" } };
-      await send(server.baseUrl, first);
-    }
+    if (code === "idempotency_conflict") return expectConflict(endpoint, call);
     expectRefused(await send(server.baseUrl, call), endpoint, code);
   });
 
@@ -310,7 +392,7 @@ describe("every code of every endpoint", () => {
   // Guarantee: too many calls are refused everywhere alike, with the time to wait.
   test("more calls than allowed", async () => {
     for (const endpoint of ENDPOINTS) {
-      const good = exampleCall(endpoint, world.demo, ids());
+      const good = exampleCall(endpoint, world.demo, ids(endpoint));
       const answer = await until(
         () => send(narrow.baseUrl, { ...good, path: targetOf(good), body: "{" }),
         ({ status }) => status === 429,
@@ -328,7 +410,7 @@ describe("every code of every endpoint", () => {
     await world.db.query("alter table api_key rename to api_key_gone");
     await world.db.query("notify credentials");
     for (const endpoint of ENDPOINTS) {
-      const good = exampleCall(endpoint, world.demo, ids());
+      const good = exampleCall(endpoint, world.demo, ids(endpoint));
       const answer = await until(
         () => send(server.baseUrl, { ...good, path: targetOf(good) }),
         ({ status }) => status === 500,

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paymentTag } from "#server/domain/option/authorization.ts";
 import { until } from "./api.ts";
+import { expectInvariants } from "./native/invariants.ts";
 import { NATIVE, nativeShop } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 let world: TestWorld;
 let server: TestServer;
 const shop = () => nativeShop(world, () => server.baseUrl);
+const merchantOf = (flow: "intermediary" | "direct") => {
+  const found = world.demo.merchants.find((merchant) => merchant.flow === flow);
+  if (found === undefined) throw new Error(`no ${flow} merchant`);
+  return found;
+};
 
 beforeAll(async () => {
   world = await createTestWorld({ native: true });
@@ -14,7 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-// Guarantee: a wallet that follows the protocol pays with native coin, and the merchant gets it.
+const settled = (id: string) =>
+  until(
+    () => shop().api().details(id),
+    ({ body }) => body.settlement?.successful != null,
+  );
+
+// Guarantee: a wallet that follows the protocol pays with native coin, and the merchant gets it less the fee.
 test("native coin, confirmed", async () => {
   const buyer = await shop().buyer();
   const id = await shop().created();
@@ -27,10 +39,12 @@ test("native coin, confirmed", async () => {
   const transfer = await shop().transfer(id, option);
   expect(transfer).toEqual({
     from: buyer.address.toLowerCase(),
-    to: expect.any(String),
+    to: expect.stringMatching(/^0x[0-9a-f]{40}$/),
     data: paymentTag(id),
     value: `0x${(5_000_000_000_000_000n).toString(16)}`,
   });
+  const { destination } = merchantOf("intermediary");
+  const before = await shop().balance(destination);
   const hash = await shop().send(buyer, transfer);
   const confirmed = await shop().api().confirm(id, option.id, [hash]);
   expect(confirmed.status).toBe(200);
@@ -39,12 +53,186 @@ test("native coin, confirmed", async () => {
     status: "succeeded",
     info: { txId: hash, optionAmount: { unit: `caip19/${NATIVE}`, value: option.amount.value } },
   });
-  const settled = await until(
-    () => shop().api().details(id),
-    ({ body }) => body.settlement?.successful != null,
-  );
-  const { destination } = world.demo.merchants.find(({ flow }) => flow === "intermediary") ?? {};
-  // Less the fee of 0.4 %.
-  expect(await shop().balance(destination ?? "")).toBe(4_980_000_000_000_000n);
-  expect(settled.body.settlement.successful.txId).toMatch(/^0x/);
+  await settled(id);
+  expect((await shop().balance(destination)) - before).toBe(4_980_000_000_000_000n);
 });
+
+// Guarantee: fetch hands out one and the same transfer, with the data of the option, without any, and again.
+test("fetch is repeatable", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const option = await shop().option(id, buyer);
+  const first = await shop().transfer(id, option);
+  expect(await shop().transfer(id, option)).toEqual(first);
+  const whole = await shop().fetch(id, option.id);
+  expect(whole.body.actions).toEqual([
+    {
+      type: "walletRpc",
+      data: { chain_id: "eip155:31337", method: "eth_sendTransaction", params: [first] },
+    },
+  ]);
+  expect((await shop().option(id, buyer)).id).toBe(option.id);
+});
+
+// Guarantee: the buyer's money counts although the wallet never comes back; the tag tells two equal payments apart.
+test("without any confirm, two equal payments of one account", async () => {
+  const buyer = await shop().buyer();
+  const ids = [await shop().created(), await shop().created()];
+  const sent: string[] = [];
+  for (const id of ids)
+    sent.push(await shop().send(buyer, await shop().transfer(id, await shop().option(id, buyer))));
+  for (const [index, id] of ids.entries()) {
+    const done = await shop().final(id);
+    expect(done.body).toMatchObject({ status: "succeeded", info: { txId: sent[index] } });
+  }
+});
+
+// Guarantee: a transaction that the wallet sped up pays although its first hash was the one confirmed.
+test("a replaced transaction", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const option = await shop().option(id, buyer);
+  const transfer = await shop().transfer(id, option);
+  await shop().node("evm_setIntervalMining", [0]);
+  let faster: string;
+  try {
+    const fees = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+    const slow = await shop().send(buyer, transfer, { nonce: 0, ...fees });
+    expect((await shop().api().confirm(id, option.id, [slow])).body.status).toBe("requires_action");
+    faster = await shop().send(buyer, transfer, {
+      nonce: 0,
+      maxFeePerGas: 60_000_000_000n,
+      maxPriorityFeePerGas: 30_000_000_000n,
+    });
+    expect(faster).not.toBe(slow);
+  } finally {
+    await shop().node("evm_setIntervalMining", [1]);
+  }
+  const done = await shop().final(id);
+  expect(done.body).toMatchObject({ status: "succeeded", info: { txId: faster } });
+});
+
+// Guarantee: less than was due pays nothing and is kept for its owner.
+test("short", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  const hash = await shop().send(buyer, transfer, { value: BigInt(transfer.value) - 1n });
+  expect(await shop().exceptionOf(hash)).toEqual([
+    { kind: "short", payment_id: id, amount_minor: String(BigInt(transfer.value) - 1n) },
+  ]);
+  expect((await shop().api().status(id)).body.status).toBe("requires_action");
+});
+
+// Guarantee: more than was due pays; the surplus is told, and nothing of it is lost in the books.
+test("over", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  const hash = await shop().send(buyer, transfer, { value: BigInt(transfer.value) + 1_000n });
+  expect((await shop().final(id)).body).toMatchObject({
+    status: "succeeded",
+    info: { txId: hash },
+  });
+  expect(await shop().exceptionOf(hash)).toEqual([
+    { kind: "over", payment_id: id, amount_minor: "1000" },
+  ]);
+  const body = (await settled(id)).body;
+  expect(body.settlement.successful.amount.value).toBe(
+    String(BigInt(transfer.value) + 1_000n - (BigInt(transfer.value) + 1_000n) / 250n),
+  );
+});
+
+// Guarantee: a tag pays only when it comes from the account that it was given to.
+test("somebody else's tag, and no tag at all", async () => {
+  const [buyer, other] = [await shop().buyer(), await shop().buyer()];
+  const id = await shop().created();
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  const copied = await shop().send(other, transfer);
+  expect(await shop().exceptionOf(copied)).toMatchObject([
+    { kind: "unattributed", payment_id: id },
+  ]);
+  const bare = await shop().send(buyer, transfer, { data: "0x" });
+  expect(await shop().exceptionOf(bare)).toMatchObject([{ kind: "unattributed", payment_id: id }]);
+  const longer = await shop().send(buyer, transfer, { data: `${transfer.data}00` });
+  expect(await shop().exceptionOf(longer)).toMatchObject([{ kind: "unattributed" }]);
+  expect((await shop().api().status(id)).body.status).toBe("requires_action");
+});
+
+// Guarantee: paying twice pays once, and the second time is kept for its owner.
+test("twice", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  const first = await shop().send(buyer, transfer);
+  expect((await shop().final(id)).body.info.txId).toBe(first);
+  const second = await shop().send(buyer, transfer);
+  expect(await shop().exceptionOf(second)).toMatchObject([{ kind: "double", payment_id: id }]);
+});
+
+// Guarantee: in the direct flow the buyer's coin goes to the merchant itself.
+test("direct", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created({ flow: "direct" });
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  const { destination } = merchantOf("direct");
+  expect(transfer.to).toBe(destination);
+  await shop().send(buyer, transfer);
+  expect((await shop().final(id)).body.status).toBe("succeeded");
+  expect(await shop().balance(destination)).toBe(BigInt(transfer.value));
+});
+
+// Guarantee: native coin is not offered where its transfer could not be seen, nor to who does not have it.
+test("accounts and recipients with code, and empty ones", async () => {
+  const buyer = await shop().buyer();
+  const code = (address: string, bytes: string) => shop().node("anvil_setCode", [address, bytes]);
+  const offered = async (flow: "intermediary" | "direct") => {
+    const id = await shop().created({ flow });
+    return shop()
+      .option(id, buyer)
+      .then(
+        () => true,
+        () => false,
+      );
+  };
+  expect([await offered("intermediary"), await offered("direct")]).toEqual([true, true]);
+  await code(merchantOf("direct").destination, "0x00");
+  expect([await offered("intermediary"), await offered("direct")]).toEqual([true, false]);
+  await code(merchantOf("direct").destination, "0x");
+  await code(buyer.address, "0x00");
+  expect([await offered("intermediary"), await offered("direct")]).toEqual([false, false]);
+  await code(buyer.address, "0x");
+  // Exactly the price is not enough: sending it costs gas.
+  await shop().node("anvil_setBalance", [
+    buyer.address,
+    `0x${(5_000_000_000_000_000n).toString(16)}`,
+  ]);
+  expect([await offered("intermediary"), await offered("direct")]).toEqual([false, false]);
+});
+
+// Guarantee: many payments in native coin are settled by one transfer where the merchant wants it so.
+test("batched settlements", async () => {
+  const { id: merchant, destination } = merchantOf("intermediary");
+  const schedule = (name: string) =>
+    shop().rows(`update merchant set settlement_schedule = $2 where id = $1`, [merchant, name]);
+  await schedule("batched");
+  try {
+    const before = await shop().balance(destination);
+    const ids: string[] = [];
+    for (const value of ["1000", "2000"]) {
+      const buyer = await shop().buyer();
+      const id = await shop().created({ value });
+      await shop().send(buyer, await shop().transfer(id, await shop().option(id, buyer)));
+      ids.push(id);
+    }
+    const done = await Promise.all(ids.map(settled));
+    expect(new Set(done.map(({ body }) => body.settlement.successful.txId)).size).toBe(1);
+    // 30 USD at 2,500, less 0.4 %.
+    expect((await shop().balance(destination)) - before).toBe(11_952_000_000_000_000n);
+  } finally {
+    await schedule("instant");
+  }
+});
+
+// Last. Guarantee: after all of that, books and chain agree in every invariant.
+test("invariants", () => expectInvariants(world));

@@ -336,8 +336,12 @@ test("the merchant's wallet refunds what was settled", async () => {
 // Guarantee: where the money never was ours the merchant's wallet refunds it, and other amounts end nothing.
 test("the direct flow", async () => {
   const shop = await newMerchant({ flow: "direct" });
-  const { id, buyer } = await paid(shop);
+  await rpc(chain().url, "evm_setIntervalMining", [3]);
+  const { id, buyer } = await paid(shop, { final: false });
   const small = await refund(shop, { paymentId: id, kind: "execute", amount: "1000" });
+  expect([small.body.status, small.body.transfer]).toEqual(["pending", null]);
+  await rpc(chain().url, "evm_setIntervalMining", [1]);
+  await becomes(shop, small, "awaiting_merchant");
   const whole = await refund(shop, { paymentId: id, kind: "execute" });
   expect([whole.body.status, whole.body.amount.value]).toEqual(["awaiting_merchant", "12499000"]);
   await send(shop, whole.body.transfer);

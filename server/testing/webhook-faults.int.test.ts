@@ -69,7 +69,7 @@ test("three days away", async () => {
   const tried = (times: number) =>
     until(
       heads,
-      (all) => all.length === 6 && all.every(({ attemptCount }) => attemptCount === times),
+      (all) => all.length === 6 && all.every(({ attemptCount }) => attemptCount >= times),
     );
   await tried(made);
   for (const delay of [

@@ -1,6 +1,7 @@
 import { AppError } from "#server/platform/app-error.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Payment, Tx } from "#server/ports/store.ts";
+import { requireUnlocked } from "./push-lock.ts";
 
 /** A payment that was cancelled, and when. */
 export type Cancelled = { payment: Payment; at: Date };
@@ -18,6 +19,7 @@ export async function cancelInside(
   if (payment === null) throw new AppError("payment_not_found", "Payment not found");
   if (payment.status !== "requires_action") throw refuse(payment.status);
   if (payment.windowClosed) throw refuse("expired");
+  await requireUnlocked(tx, id, null);
   const changed = await tx.change(payment, { type: by, body: {} });
   if (changed.kind === "refused") throw refuse(changed.payment.status);
   return { payment: changed.payment, at: changed.at };

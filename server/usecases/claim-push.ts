@@ -70,8 +70,8 @@ export async function claimPush(
   }
   await failpoint("claim.before_commit");
   await services.store.transaction(async (tx) => {
-    const claim = { chain: option.chain, hash: read.hash, paymentId: payment.id };
-    await tx.claimPush(claim, option.id, read.proof);
+    const { id: optionId, chain } = option;
+    await tx.claimPush({ chain, hash: read.hash, paymentId: payment.id, optionId }, read.proof);
   });
   await failpoint("claim.after_commit");
 }

@@ -10,10 +10,10 @@ import {
 import { redirectUrl } from "#server/domain/payment/redirect.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
+import { keyReused } from "#server/platform/idempotency-refusals.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { IdempotencyClaim, Merchant, NewPayment, StoredAnswer } from "#server/ports/store.ts";
-import { keyReused } from "./run-once.ts";
 
 /** What a merchant asks for; shapes are checked at the edge, rules here. */
 export type CreatePaymentInput = {
@@ -152,16 +152,7 @@ export async function createPayment(
   claim: IdempotencyClaim | null,
   render: (payment: { id: string; status: "requires_action"; expiresAt: number }) => StoredAnswer,
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
-  let payment: NewPayment;
-  try {
-    payment = await readPayment(services, caller.merchantId, input);
-  } catch (refusal) {
-    // What was answered before stands, whatever the rules say by now; an accepted create asks by its insert.
-    const earlier =
-      claim === null ? null : await services.store.storedAnswer(claim.scope, claim.key);
-    if (claim !== null && earlier !== null) return replay(earlier, claim);
-    throw refusal;
-  }
+  const payment = await readPayment(services, caller.merchantId, input);
   const { id, expiresAt } = payment;
   const answer = render({ id, status: "requires_action", expiresAt });
   await failpoint("create.before_commit");
@@ -171,13 +162,4 @@ export async function createPayment(
   return outcome.kind === "replay"
     ? { answer: outcome.answer, replayed: true }
     : { answer, replayed: false };
-}
-
-function replay(
-  earlier: { fingerprint: Uint8Array; answer: StoredAnswer | null },
-  claim: IdempotencyClaim,
-): { answer: StoredAnswer; replayed: true } {
-  const same = Buffer.from(earlier.fingerprint).equals(Buffer.from(claim.fingerprint));
-  if (!same || earlier.answer === null) throw keyReused();
-  return { answer: earlier.answer, replayed: true };
 }

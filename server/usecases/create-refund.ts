@@ -1,12 +1,13 @@
 import { AppError } from "#server/platform/app-error.ts";
 import { newId } from "#server/platform/ids.ts";
 import { type ChainPort, ChainUnavailable } from "#server/ports/chain.ts";
-import type { NewRefund, Refund } from "#server/ports/refunds.ts";
+import type { NewRefund, Refund, RefundView } from "#server/ports/refunds.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Capture, IdempotencyClaim, Payment, StoredAnswer, Tx } from "#server/ports/store.ts";
 import { netOf } from "./owed-settlement.ts";
 import { fundRefund, payerOf } from "./place-refund.ts";
 import { findPayment } from "./read-payment.ts";
+import { viewRefund } from "./read-refunds.ts";
 import { runOnce } from "./run-once.ts";
 
 export type CreateRefundInput = {
@@ -21,6 +22,8 @@ export type CreateRefundInput = {
 
 /** What is known of a chain before the transaction begins, which asks no node. */
 type Watch = { chain: ChainPort | null; firstBlock: bigint };
+
+const NOWHERE: Watch = { chain: null, firstBlock: 0n };
 
 const sumOf = (refunds: Refund[]): bigint => refunds.reduce((sum, { amount }) => sum + amount, 0n);
 
@@ -128,11 +131,14 @@ export async function createRefund(
   caller: Caller & { kind: "merchant" },
   input: CreateRefundInput,
   claim: IdempotencyClaim | null,
-  render: (made: { payment: Payment; refund: Refund }) => StoredAnswer,
+  render: (made: RefundView) => StoredAnswer,
 ): Promise<{ answer: StoredAnswer; replayed: boolean }> {
   await findPayment(services, caller, input.paymentId);
   if (input.kind === "execute" && input.txId !== null)
     throw broken("txId", "must be absent: an executed refund's transaction comes from the chain");
-  const watch = await lookAhead(services, input.paymentId);
-  return runOnce(services, claim, async (tx) => render(await refundOnce(tx, input, watch)));
+  const watch = input.kind === "execute" ? await lookAhead(services, input.paymentId) : NOWHERE;
+  return runOnce(services, claim, async (tx) => {
+    const { payment, refund } = await refundOnce(tx, input, watch);
+    return render(viewRefund(services, refund, payment));
+  });
 }

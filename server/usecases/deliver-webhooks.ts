@@ -7,11 +7,13 @@ import type { Services } from "#server/ports/services.ts";
 import type { WebhookAnswer } from "#server/ports/webhook-sender.ts";
 import { openSecret } from "./webhook-secret.ts";
 
-/** Requests to one receiver at once; one that failed last is tried alone. */
+/** Requests to one receiver at once; one that did not take the last event is tried alone. */
 const PER_ENDPOINT = 2;
-/** Requests at once altogether, and how many of them receivers that failed last may take. */
-const ALTOGETHER = 100;
-const FOR_FAILING = 50;
+/** Requests at once altogether, and how many of them go to receivers that have not taken the last event. */
+const ALTOGETHER = 200;
+const FOR_UNPROVEN = 150;
+/** Endpoints looked at in a turn: many more than there is room for, so that those to be skipped hide nobody. */
+const LOOK_AT = 5_000;
 /** A lane goes on with its endpoint's next delivery for this long, then others have a turn. */
 const LANE_MS = 2_000;
 /** Longer than any attempt takes: a delivery of a killed worker is tried again after this. */
@@ -78,23 +80,23 @@ export type Deliverer = { turn(): Promise<void>; stop(): Promise<void> };
 /** The lanes of one worker process: each endpoint has its own, so that a slow one holds up nobody else. */
 export function createDeliverer(services: Services): Deliverer {
   const lanes = new Map<string, number>();
-  const failing = new Set<string>();
+  const proven = new Set<string>();
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
 
   const room = (endpointId: string): number =>
-    (failing.has(endpointId) ? 1 : PER_ENDPOINT) - (lanes.get(endpointId) ?? 0);
-  const runningFailing = () => [...failing].reduce((sum, id) => sum + (lanes.get(id) ?? 0), 0);
-
+    (proven.has(endpointId) ? PER_ENDPOINT : 1) - (lanes.get(endpointId) ?? 0);
   const follow = async (endpointId: string): Promise<void> => {
     const until = performance.now() + LANE_MS;
     do {
       const claimed = await services.store.claimDelivery(endpointId, CLAIM_S);
       if (claimed === null) return;
       const taken = await attempt(services, claimed, stopping.signal);
-      if (taken) failing.delete(endpointId);
-      else failing.add(endpointId);
-      if (!taken) return;
+      if (!taken) {
+        proven.delete(endpointId);
+        return;
+      }
+      proven.add(endpointId);
     } while (performance.now() < until && !stopping.signal.aborted);
   };
   const start = (endpointId: string) => {
@@ -111,13 +113,12 @@ export function createDeliverer(services: Services): Deliverer {
   };
   return {
     async turn() {
-      const free = ALTOGETHER - running.size;
-      if (free <= 0) return;
-      const crowded = runningFailing() >= FOR_FAILING;
       const full = [...lanes.keys()].filter((id) => room(id) <= 0);
-      const except = crowded ? [...new Set([...full, ...failing])] : full;
-      for (const id of await services.store.endpointsDue(except, free))
+      let unproven = full.filter((id) => !proven.has(id)).length;
+      for (const id of await services.store.endpointsDue(full, LOOK_AT)) {
+        if (!proven.has(id) && ++unproven > FOR_UNPROVEN) continue;
         for (let n = room(id); n > 0 && running.size < ALTOGETHER; n--) start(id);
+      }
     },
     async stop() {
       const late = setTimeout(() => stopping.abort(), STOP_MS);

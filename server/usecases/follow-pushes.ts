@@ -8,13 +8,11 @@ const LIMIT = 200;
 /** What a node says of a claimed transaction: nothing, that it pays its offer, or that it is something else. */
 async function lookUp(
   chain: ChainPort,
-  { hash, option }: Push,
+  push: Push,
 ): Promise<{ state: PushState; nonce: bigint | null }> {
-  const tx = await chain.transaction(hash);
+  const tx = await chain.transaction(push.hash);
   if (tx === null) return { state: "claimed", nonce: null };
-  const { payer, recipient, amount, authorization } = option;
-  const pays = paysOffer(tx, { payer, recipient, amount, tag: authorization.nonce });
-  return { state: pays ? "known" : "foreign", nonce: tx.nonce };
+  return { state: paysOffer(tx, push) ? "known" : "foreign", nonce: tx.nonce };
 }
 
 /** A transaction that pays locks its payment as soon as a node knows it; one that no node knows any more frees it again. */
@@ -22,7 +20,7 @@ async function follow(services: Services, chain: ChainPort, push: Push): Promise
   const found = await lookUp(chain, push);
   await services.store.transaction(async (tx) => {
     await tx.lockPayment(push.paymentId);
-    await tx.setPush(push, push.option.id, found);
+    await tx.setPush(push, found);
   });
 }
 

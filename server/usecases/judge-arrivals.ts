@@ -134,10 +134,10 @@ async function judgeEvidence(
     }
     await tx.setMovement(m.id, "seen", payment.id);
     if (push !== null)
-      await tx.setPush({ chain: m.chain, hash: m.txHash, paymentId: payment.id }, option.id, {
-        state: "mined",
-        nonce: push.nonce,
-      });
+      await tx.setPush(
+        { chain: m.chain, hash: m.txHash, paymentId: payment.id, optionId: option.id },
+        { state: "mined", nonce: push.nonce },
+      );
     if (payment.status === "succeeded") {
       // Its capture was orphaned by a reorganisation and has landed again.
       if (deep) await credit(tx, m, option, payment);

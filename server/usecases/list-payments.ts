@@ -1,24 +1,12 @@
-import type { PaymentStatus } from "#server/domain/payment/state.ts";
-import type { Page, Position } from "#server/ports/merchants.ts";
+import type { Page } from "#server/ports/merchants.ts";
 import type {
   ListedPayment,
+  PageWanted,
   PaymentFilter,
-  PaymentSort,
+  PaymentQuery,
   PaymentTotals,
 } from "#server/ports/payment-list.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
-
-/** What a caller asks for; absent: no such filter. */
-export type PaymentQuery = {
-  merchantIds?: string[] | undefined;
-  statuses?: PaymentStatus[] | undefined;
-  /** Microseconds since 1970, inclusive and exclusive. */
-  from?: string | undefined;
-  to?: string | undefined;
-  chains?: string[] | undefined;
-  symbols?: string[] | undefined;
-  reference?: string | undefined;
-};
 
 /** The tokens of this environment with these symbols, whatever the case. */
 function assetsOf(services: Services, caller: Caller, symbols: string[]): string[] {
@@ -45,7 +33,7 @@ export async function listPayments(
   services: Services,
   caller: Caller & { kind: "merchant" | "partner" },
   query: PaymentQuery,
-  view: { sort: PaymentSort; after: Position | null; limit: number },
+  wanted: PageWanted,
 ): Promise<{ page: Page<ListedPayment>; totals: PaymentTotals }> {
   const filter: PaymentFilter = {
     partnerId: caller.partnerId,
@@ -59,7 +47,7 @@ export async function listPayments(
     reference: query.reference ?? null,
   };
   const [page, totals] = await Promise.all([
-    services.store.paymentPage(filter, view.sort, view.after, view.limit),
+    services.store.paymentPage(filter, wanted.sort, wanted.after, wanted.limit),
     services.store.paymentTotals(filter),
   ]);
   return { page, totals };

@@ -2,6 +2,7 @@ import { AppError } from "#server/platform/app-error.ts";
 import { newId } from "#server/platform/ids.ts";
 import type {
   Destination,
+  MerchantChange,
   MerchantFilter,
   MerchantRecord,
   MerchantSettings,
@@ -14,13 +15,6 @@ import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
 import { runOnce } from "./run-once.ts";
 
 type Partner = Caller & { kind: "partner" };
-
-/** What a partner asks for; members left out stay as they are, or get their default. */
-export type MerchantChange = {
-  [Member in Exclude<keyof MerchantSettings, "collectAboveCents">]?:
-    | MerchantSettings[Member]
-    | undefined;
-} & { collectAboveCents?: number | null | undefined };
 
 /** What no id of ours looks like is not asked for: a database refuses some of it. */
 const ID = /^[A-Za-z0-9_-]{1,100}$/;

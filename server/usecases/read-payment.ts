@@ -1,8 +1,6 @@
-import { isFinal } from "#server/domain/payment/transitions.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
-import type { Hangup } from "#server/ports/wakeup.ts";
 
 /** A payment with what paid it; `info` is null unless it succeeded. */
 export type PaymentView = {
@@ -72,16 +70,8 @@ export async function readPayment(
   };
 }
 
-/** As `readStatus`, but holds up to `waitMs` for a change while the payment is not final. */
-export async function waitForStatus(
-  services: Services,
-  caller: Caller,
-  id: string,
-  waitMs: number,
-  signal: Hangup,
-): Promise<PaymentView> {
-  const now = await findPayment(services, caller, id);
-  if (waitMs === 0 || isFinal(now.status)) return view(services, now);
-  await services.wakeup.changed(id, now.version, waitMs, signal);
-  return readStatus(services, caller, id);
-}
+/** `readStatus`, to be called any number of times: it keeps nothing else of the request it is made for. */
+export const statusReader =
+  (services: Services, caller: Caller, id: string): (() => Promise<PaymentView>) =>
+  () =>
+    readStatus(services, caller, id);

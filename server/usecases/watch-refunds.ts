@@ -2,9 +2,10 @@ import type { ChainPort, SentTransfer } from "#server/ports/chain.ts";
 import type { Refund } from "#server/ports/refunds.ts";
 import type { Services } from "#server/ports/services.ts";
 
-/** Most refunds and blocks asked for in one call of a node. */
+/** Most refunds asked about in one call of a node. */
 const LIMIT = 100;
-const BLOCKS_PER_TURN = 500n;
+/** How many blocks are asked about in one call; fewer when a node refuses, as some answer for a few blocks only. */
+const SPANS = [500n, 10n];
 
 type Awaited = Refund & { sender: string; recipient: string };
 
@@ -42,19 +43,12 @@ async function complete(services: Services, refund: Refund, t: SentTransfer): Pr
   });
 }
 
-/**
- * Looks for the transfers that merchants' own wallets were to make. Only final blocks are read: an end never changes, so it
- * must rest on what no reorganisation can move. One transfer ends one refund, the oldest that it fits.
- */
-export async function watchRefunds(services: Services, chain: ChainPort): Promise<void> {
-  const name = chain.facts.chain;
-  const cursor = await services.store.cursor(name);
-  if (cursor === null) return;
-  const awaited = await awaitedUpTo(services, name, cursor.finalized);
-  const from = awaited[0]?.fromBlock ?? null;
-  if (from === null) return;
-  const last = from + BLOCKS_PER_TURN - 1n;
-  const to = last < cursor.finalized ? last : cursor.finalized;
+async function readUpTo(
+  services: Services,
+  chain: ChainPort,
+  awaited: Awaited[],
+  { from, to }: { from: bigint; to: bigint },
+): Promise<void> {
   const transfers = await chain.transfersBetween({
     assets: awaited.map(({ asset }) => asset),
     senders: awaited.map(({ sender }) => sender),
@@ -68,10 +62,29 @@ export async function watchRefunds(services: Services, chain: ChainPort): Promis
     const refund = waiting[at];
     if (refund !== undefined && (await complete(services, refund, transfer))) waiting.splice(at, 1);
   }
-  await services.store.transaction((tx) =>
-    tx.moveWatch(
-      awaited.map(({ id }) => id),
-      to,
-    ),
-  );
+  const ids = awaited.map(({ id }) => id);
+  await services.store.transaction((tx) => tx.moveWatch(ids, to));
+}
+
+/**
+ * Looks for the transfers that merchants' own wallets were to make. Only final blocks are read: an end never changes, so it
+ * must rest on what no reorganisation can move. One transfer ends one refund, the oldest that it fits.
+ */
+export async function watchRefunds(services: Services, chain: ChainPort): Promise<void> {
+  const name = chain.facts.chain;
+  const cursor = await services.store.cursor(name);
+  if (cursor === null) return;
+  const awaited = await awaitedUpTo(services, name, cursor.finalized);
+  const from = awaited[0]?.fromBlock ?? null;
+  if (from === null) return;
+  for (const span of SPANS) {
+    const last = from + span - 1n;
+    const to = last < cursor.finalized ? last : cursor.finalized;
+    try {
+      await readUpTo(services, chain, awaited, { from, to });
+      return;
+    } catch (error) {
+      services.log.warn({ chain: name, from, to, err: error }, "refunds were not looked for");
+    }
+  }
 }

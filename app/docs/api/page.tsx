@@ -15,7 +15,7 @@ export const metadata: Metadata = { title: "API reference · Florin" };
 const { operations, components } = describeContract();
 const GROUPS: Group[] = TAGS.map(({ name, description }) => ({
   name,
-  id: name.toLowerCase().replaceAll(" ", "-"),
+  id: `group-${name.toLowerCase().replaceAll(" ", "-")}`,
   description,
   operations: operations.filter(({ tag }) => tag === name),
 })).filter((group) => group.operations.length > 0);

@@ -8,6 +8,7 @@ import {
   toEventSelector,
 } from "viem";
 
+import { type Ask, type Block, type RawBlock, readHeads, toBlock } from "./chain-heads.ts";
 import { nativeFrom, readCoins, readSent, type SentTx } from "./native-view.ts";
 
 /** A registered token contract; the address of native coin is empty. */

@@ -1,5 +1,6 @@
-import { type Check, notChecked, sqlCheck } from "./check.ts";
+import { type Check, sqlCheck } from "./check.ts";
 import { REFUND_EVENTS } from "./refunds.ts";
+import { DELIVERED_TO, DELIVERY_CHECK, NUMBERS } from "./webhooks.ts";
 
 /** I30 to I33: what merchants are told. */
 export const EVENT_CHECKS: Check[] = [
@@ -31,8 +32,8 @@ export const EVENT_CHECKS: Check[] = [
     id: "I31",
     title: "events belong to the payment's merchant",
     counted: ["outbox rows", "select 1 from outbox"],
-    partly: "there are no webhook endpoints to compare yet",
     problems: [
+      ...DELIVERED_TO,
       `select format('event %s of %s is for %s, the payment belongs to %s', o.event_id, o.payment_id, o.merchant_id,
          coalesce(p.merchant_id, 'nobody'))
        from outbox o left join payment p on p.id = o.payment_id
@@ -42,10 +43,10 @@ export const EVENT_CHECKS: Check[] = [
   }),
   sqlCheck({
     id: "I32",
-    title: "sequence numbers of a payment are 1 to n",
+    title: "sequence numbers of a payment and numbers of a merchant are 1 to n",
     counted: ["payments", "select distinct payment_id from outbox"],
-    partly: "there are no deliveries to compare yet",
     problems: [
+      ...NUMBERS,
       `select format('%s: event %s has sequence %s, it is number %s', payment_id, event_id, sequence, place)
        from (select payment_id, event_id, sequence,
          row_number() over (partition by payment_id order by sequence, id) as place
@@ -53,5 +54,5 @@ export const EVENT_CHECKS: Check[] = [
       `select format('event id %s was given %s times', event_id, count(*)) from outbox group by event_id having count(*) > 1`,
     ],
   }),
-  notChecked("I33", "every webhook is delivered or given up", "there are no webhooks yet"),
+  DELIVERY_CHECK,
 ];

@@ -19,6 +19,7 @@ import {
   orphanedPostgres,
   twoServers,
 } from "./faults-process.ts";
+import { crashWhileRefunding, refundTurnsInvalid } from "./faults-refund.ts";
 import {
   commitAnswerLost,
   crashOnBlock,
@@ -46,6 +47,7 @@ import {
   twoWorkersSettle,
   twoWorkersSubmit,
 } from "./faults-submit.ts";
+import { crashWhileTelling, receiverHangs, secretRotated } from "./faults-webhook.ts";
 import { crashAt } from "./finish.ts";
 import type { Stage } from "./stage.ts";
 
@@ -74,11 +76,14 @@ const FAULTS: Record<string, Driver> = {
   "one-chain-down": oneChainDown,
   "orphaned-postgres": orphanedPostgres,
   "receipts-missing": receiptsMissing,
+  "receiver-hangs": receiverHangs,
+  "refund-turns-invalid": refundTurnsInvalid,
   "relayer-without-gas": relayerWithoutGas,
   "reorg-after-success": reorgAfterSuccess,
   "reorg-before-success": reorgBeforeSuccess,
   "reserved-call-turns-invalid": reservedCallTurnsInvalid,
   "screening-down": screeningDown,
+  "secret-rotated": secretRotated,
   "settlement-answer-lost": settlementAnswerLost,
   "settlement-made-twice": settlementMadeTwice,
   "two-servers": twoServers,
@@ -96,7 +101,7 @@ const SPECIAL: Record<string, Driver> = {
 };
 
 /** Kinds of transactions, where a fail point is named after the one under way. */
-const KINDS = ["capture", "settlement"];
+const KINDS = ["capture", "settlement", "refund"];
 
 /** Every fail point that the code has. */
 export function failpointsInCode(): string[] {
@@ -120,6 +125,8 @@ export function driverOf(name: string): Driver | null {
   const [, point = "", nth = "1", permit2] = FAILPOINT.exec(name) ?? [];
   if (!failpointsInCode().includes(point)) return null;
   const symbol = permit2 === undefined ? "USDC" : "USDT";
+  if (point.startsWith("refund.")) return (stage) => crashWhileRefunding(stage, point);
+  if (/^(number|webhook)\./.test(point)) return (stage) => crashWhileTelling(stage, point);
   return SPECIAL[point] ?? ((stage) => crashAt(stage, point, { nth: Number(nth), symbol }));
 }
 

@@ -17,7 +17,7 @@ test("every row is driven or excused, and everything that can be driven has its 
 
 // Guarantee: the rows that decide about money are driven, whatever the document says.
 test("rows that may not be excused", () => {
-  const must = [1, 2, 3, 4, 5, 6, 7, 38, 39, 45, 48, 49, 50, 52];
+  const must = [1, 2, 3, 4, 5, 6, 7, 38, 39, 45, 47, 48, 49, 50, 52];
   for (let row = 11; row <= 36; row++) must.push(row);
   const excused = readMatrix().filter(({ excuse }) => excuse !== null);
   const names = excused.map(({ name }) => Number(name.slice(1)));

@@ -19,6 +19,12 @@ export type Option = {
   actions: ({ type: "build"; data: { data: string } } | Action)[];
 };
 
+/** The opaque string of an option's `build` action. */
+export function buildDataOf({ actions: [action] }: Option): string {
+  if (action?.type !== "build") throw new Error("no build action");
+  return (action.data as { data: string }).data;
+}
+
 /** A shop that takes native coin, its buyers and its chain. */
 export function nativeShop(world: TestWorld, baseUrl: () => string) {
   const api = () => actors(world, baseUrl);
@@ -59,9 +65,7 @@ export function nativeShop(world: TestWorld, baseUrl: () => string) {
       }),
     /** The transfer of a served option, its last action. */
     async transfer(id: string, option: Option): Promise<Transfer> {
-      const [action] = option.actions;
-      const data = action?.type === "build" ? (action.data as { data: string }).data : "";
-      const fetched = await this.fetch(id, option.id, data);
+      const fetched = await this.fetch(id, option.id, buildDataOf(option));
       if (fetched.status !== 200) throw new Error(fetched.text);
       return fetched.body.actions.at(-1).data.params[0];
     },

@@ -1,17 +1,14 @@
 import { getGatewayPaymentStatus as endpoint } from "#server/contract/gateway.ts";
 import { defineRoute } from "#server/http/define-route.ts";
-import { withHold } from "#server/http/hold.ts";
+import { showWhenChanged } from "#server/http/hold.ts";
 import { preflight } from "#server/http/preflight.ts";
-import { statusView } from "#server/http/views.ts";
-import { waitForStatus } from "#server/usecases/read-payment.ts";
+import { statusShower } from "#server/http/views.ts";
+import { statusReader } from "#server/usecases/read-payment.ts";
 
 /** GET /v1/gateway/payment/{id}/status: where a payment stands, held while nothing changes if the wallet asks for it. */
-export const GET = defineRoute(endpoint, async (input) => {
-  const { paymentId, caller, services, query } = input;
-  const view = await withHold(caller.keyId, query.maxPollMs ?? 0, (waitMs) =>
-    waitForStatus(services, caller, paymentId, waitMs, input.signal),
-  );
-  return statusView(services, view);
+export const GET = defineRoute(endpoint, async ({ paymentId, caller, services, query }) => {
+  const read = statusReader(services, caller, paymentId);
+  return showWhenChanged(caller.keyId, query.maxPollMs ?? 0, read, statusShower(services));
 });
 
 export const OPTIONS = preflight;

@@ -1,0 +1,92 @@
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect } from "@playwright/test";
+import { QUICK_START } from "#components/docs/quick-start.ts";
+import { possibleErrors } from "#server/contract/endpoint.ts";
+import { ENDPOINTS } from "#server/contract/index.ts";
+import { createTestWorld } from "#server/testing/world.ts";
+
+const test = base.extend<object, { url: string }>({
+  url: [
+    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
+    async ({}, use) => {
+      const world = await createTestWorld();
+      const server = await world.startServer({ pages: true });
+      await use(`${server.baseUrl}/docs/api`);
+      await world.stop();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+});
+
+// Guarantee: everything the contract offers can be read up, with what it takes, answers and refuses.
+test("the reference shows every endpoint and the quick start", async ({ page, url }) => {
+  await page.goto(url);
+  for (const endpoint of ENDPOINTS) {
+    const section = page.locator(`#${endpoint.operation}`);
+    await expect(section.locator(".docs-call")).toHaveText(`${endpoint.method} ${endpoint.path}`);
+    await expect(section.getByText("curl ")).toHaveCount(1);
+    await expect(section.getByText(`Answer ${endpoint.status}`)).toHaveCount(1);
+    const codes = await section.locator("table code").allInnerTexts();
+    expect([...new Set(codes)].toSorted()).toEqual(possibleErrors(endpoint).toSorted());
+  }
+  const code = await page.locator("#quick-start pre").allInnerTexts();
+  expect(code).toEqual(QUICK_START.map((sample) => sample.code));
+});
+
+// Guarantee: no link of the page leads nowhere.
+test("every link has an end", async ({ page, url }) => {
+  await page.goto(url);
+  const links = await page
+    .locator("a")
+    .evaluateAll((found) => found.map((link) => link.getAttribute("href") ?? ""));
+  const ids = await page.locator("[id]").evaluateAll((found) => found.map(({ id }) => id));
+  expect(new Set(ids).size).toBe(ids.length);
+  const inside = links.filter((link) => link.startsWith("#")).map((link) => link.slice(1));
+  expect(inside.filter((id) => !ids.includes(id))).toEqual([]);
+  for (const link of new Set(links.filter((one) => !one.startsWith("#"))))
+    expect((await page.request.get(new URL(link, url).href)).status()).toBe(200);
+});
+
+// Guarantee: people who see little, or use no mouse, can read it, in light and in dark.
+test("the reference is accessible and fits the screen", async ({ page, url }) => {
+  test.slow();
+  await page.goto(url);
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  }
+  const [page_, screen] = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    window.innerWidth,
+  ]);
+  expect(page_).toBeLessThanOrEqual(screen ?? 0);
+});
+
+// Guarantee: it can be read without scripts, offline, and where the browser may run nothing at all.
+test("the reference needs no script and nothing from elsewhere", async ({ browser, url }) => {
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.route(url, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({
+      response,
+      headers: {
+        ...response.headers(),
+        "content-security-policy": "default-src 'none'; style-src 'self'; img-src 'self'",
+      },
+    });
+  });
+  await page.goto(url);
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("API reference");
+  await expect(page.locator("#createPayment pre").first()).toBeVisible();
+  const border = await page
+    .locator(".docs-code")
+    .first()
+    .evaluate((block) => getComputedStyle(block).borderTopLeftRadius);
+  expect(border).toBe("12px");
+  const origin = new URL(url).origin;
+  expect(asked.filter((one) => new URL(one).origin !== origin)).toEqual([]);
+  expect(await page.locator("[style], [onclick], iframe").count()).toBe(0);
+  await page.close();
+});
