@@ -7,12 +7,15 @@ import { codeParts, titleOf } from "./words.ts";
 
 const { operations } = describeContract();
 const KEYS = { API_KEY: "sk_test_1", MERCHANT_ID: "mer_1", WALLET_KEY: "gk_test_1" };
+const SETTING = Object.entries(KEYS)
+  .map(([name, value]) => `${name}=${value}`)
+  .join("; ");
 
 // Guarantee: an example can be copied into a shell and is the call it stands beside.
 test("every curl example is read by a shell as its operation", () => {
   const commands = operations.map((operation) => curlOf("http://host", operation));
-  const script = `curl() { printf '%s\\0' "$@" END; }\n${commands.join("\n")}\n`;
-  const { stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8", env: KEYS });
+  const script = `${SETTING}\ncurl() { printf '%s\\0' "$@" END; }\n${commands.join("\n")}\n`;
+  const { stdout, stderr } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
   expect(stderr).toBe("");
   const calls = stdout.split("END\0").map((call) => call.split("\0").slice(0, -1));
   for (const [index, { endpoint, example }] of operations.entries()) {
@@ -41,7 +44,7 @@ test("a body with an apostrophe stays one word", () => {
     example: { body: { note: "it's $HOME `id`" }, response: {} },
   });
   const script = `curl() { for word; do last=$word; done; printf %s "$last"; }\n${command}`;
-  const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8", env: KEYS });
+  const { stdout } = spawnSync("sh", ["-c", script], { encoding: "utf8" });
   expect(JSON.parse(stdout)).toEqual({ note: "it's $HOME `id`" });
 });
 
@@ -64,10 +67,24 @@ test("members are listed with those inside them", () => {
       },
     },
   });
-  expect(lines.map(({ type, ...line }) => ({ ...line, type: type.map((t) => t.text).join("") }))).toEqual([
-    { name: "data", depth: 0, required: true, description: "At most 5 entries.", type: "list of object" },
+  expect(
+    lines.map(({ type, ...line }) => ({ ...line, type: type.map((t) => t.text).join("") })),
+  ).toEqual([
+    {
+      name: "data",
+      depth: 0,
+      required: true,
+      description: "At most 5 entries.",
+      type: "list of object",
+    },
     { name: "data[].amount", depth: 1, required: false, description: "How much.", type: "Amount" },
-    { name: "next", depth: 0, required: true, description: "Must be short. At most 9 characters.", type: "string or null" },
+    {
+      name: "next",
+      depth: 0,
+      required: true,
+      description: "Must be short. At most 9 characters.",
+      type: "string or null",
+    },
   ]);
 });
 

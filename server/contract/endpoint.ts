@@ -33,7 +33,6 @@ export type EndpointShape = {
 export const defineEndpoint = <const E extends EndpointShape>(endpoint: E): E => endpoint;
 
 const ALWAYS: readonly ErrorCode[] = [
-  "invalid_params",
   "header_not_ascii",
   "invalid_api_version",
   "unknown_api_version",
@@ -51,9 +50,12 @@ const BY_AUTH: Record<EndpointShape["auth"], readonly ErrorCode[]> = {
 
 /** Every code an endpoint can answer. */
 export function possibleErrors(endpoint: EndpointShape): ErrorCode[] {
+  const { path, query, body } = endpoint;
+  const reads = path.includes("{") || query !== null || body !== null;
   const own = [endpoint.missingKey, ...BY_AUTH[endpoint.auth], ...endpoint.errors];
   const idempotency: ErrorCode[] = endpoint.idempotent
     ? ["idempotency_conflict", "params_validation"]
     : [];
-  return [...new Set([...ALWAYS, ...own, ...idempotency])];
+  const shape: ErrorCode[] = reads ? ["invalid_params"] : [];
+  return [...new Set([...shape, ...ALWAYS, ...own, ...idempotency])];
 }

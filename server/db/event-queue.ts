@@ -5,10 +5,16 @@ import type { Database, Query } from "./client.ts";
 import { EVENT_COLUMNS, type EventRow, toEvent } from "./event-rows.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** Longer than an attempt is claimed for: a later event is put off only for one that really waits. */
-const PUT_OFF_FROM = "interval '60 s'";
+/**
+ * When an event is due at an endpoint; null unless it is on its way there. A scalar subquery, so that it is looked up by
+ * its key whatever the planner believes of tables that have just grown.
+ */
+const pendingDue = (endpointId: string, eventId: string): string =>
+  `(select v.due_at from webhook_delivery v where v.endpoint_id = ${endpointId} and v.event_id = ${eventId}
+     and v.cause = 'dispatch' and v.state = 'pending')`;
 
 type Numbered = {
+  id: string;
   event_id: string;
   merchant_id: string;
   topic: string;
@@ -28,8 +34,25 @@ const giveNumbers = (query: Query, limit: number): Promise<Numbered[]> =>
        where m.id = c.merchant_id returning m.id, m.event_number - c.found as before)
      update outbox o set number = counted.before + batch.place, numbered_at = clock_timestamp()
      from batch join counted on counted.id = batch.merchant_id where o.id = batch.id
-     returning o.event_id, o.merchant_id, o.topic, o.payment_id, o.sequence`,
+     returning o.id, o.event_id, o.merchant_id, o.topic, o.payment_id, o.sequence`,
     [limit],
+  );
+
+/** Columns of what is queued, for `jsonb_to_recordset`. */
+const QUEUED = `d(id text, endpoint_id text, merchant_id text, event_id text, payment_id text, sequence int)`;
+
+/**
+ * Holds the deliveries that new ones must wait for: one that ends at this moment is either over by now, or finds those
+ * that wait for it. In the order in which an attempt's end locks them.
+ */
+const lockEarlier = (query: Query, queued: string): Promise<unknown> =>
+  query(
+    `select 1 from jsonb_to_recordset($1) as ${QUEUED}
+     join outbox o on o.payment_id = d.payment_id and o.sequence < d.sequence
+     join webhook_delivery w on w.event_id = o.event_id and w.endpoint_id = d.endpoint_id
+     where w.cause = 'dispatch' and w.state = 'pending'
+     order by w.endpoint_id, o.payment_id, o.sequence for share of w`,
+    [queued],
   );
 
 async function dispatch(query: Query, numbered: Numbered[]): Promise<void> {
@@ -39,24 +62,24 @@ async function dispatch(query: Query, numbered: Numbered[]): Promise<void> {
      where merchant_id = any($1) and state = 'enabled' order by id for share`,
     [[...new Set(numbered.map((event) => event.merchant_id))]],
   );
-  const rows = numbered.flatMap((event) =>
+  const inOrder = numbered.toSorted((a, b) => Number(BigInt(a.id) - BigInt(b.id)));
+  const rows = inOrder.flatMap((event) =>
     endpoints
       .filter(({ merchant_id }) => merchant_id === event.merchant_id)
       .filter(({ topics }) => topics.length === 0 || topics.includes(event.topic))
       .map(({ id }) => ({ ...event, id: newId("delivery"), endpoint_id: id })),
   );
   if (rows.length === 0) return;
+  const queued = JSON.stringify(rows);
+  await lockEarlier(query, queued);
   await query(
     `insert into webhook_delivery (id, endpoint_id, merchant_id, event_id, due_at)
-     select d.id, d.endpoint_id, d.merchant_id, d.event_id, coalesce((
-       select max(w.due_at) from outbox o join webhook_delivery w on w.event_id = o.event_id
-       where o.payment_id = d.payment_id and o.sequence < d.sequence and w.endpoint_id = d.endpoint_id
-         and w.cause = 'dispatch' and w.state = 'pending' and w.due_at > clock_timestamp() + ${PUT_OFF_FROM}),
-       clock_timestamp())
-     from jsonb_to_recordset($1) as d(id text, endpoint_id text, merchant_id text, event_id text, payment_id text,
-       sequence int)
+     select d.id, d.endpoint_id, d.merchant_id, d.event_id, greatest(clock_timestamp(), (
+       select max(${pendingDue("d.endpoint_id", "o.event_id")}) from outbox o
+       where o.payment_id = d.payment_id and o.sequence < d.sequence))
+     from jsonb_to_recordset($1) as ${QUEUED}
      on conflict (endpoint_id, event_id, cause) do nothing`,
-    [JSON.stringify(rows)],
+    [queued],
   );
 }
 
@@ -110,10 +133,9 @@ const CLAIM = `
   where d.id = (
       select w.id from webhook_delivery w join outbox x on x.event_id = w.event_id
       where w.endpoint_id = $1 and w.state = 'pending' and w.due_at <= clock_timestamp()
-        and (w.cause <> 'dispatch' or not exists (
-          select 1 from outbox b join webhook_delivery v on v.event_id = b.event_id
-          where b.payment_id = x.payment_id and b.sequence < x.sequence and v.endpoint_id = w.endpoint_id
-            and v.cause = 'dispatch' and v.state = 'pending'))
+        and (w.cause <> 'dispatch' or (
+          select count(${pendingDue("w.endpoint_id", "b.event_id")}) from outbox b
+          where b.payment_id = x.payment_id and b.sequence < x.sequence) = 0)
       order by w.due_at limit 1 for update of w skip locked)
     and e.id = d.endpoint_id and e.state = 'enabled' and o.event_id = d.event_id
   returning d.id as delivery_id, d.attempts, e.id as endpoint_id, e.url, e.secret,
@@ -133,9 +155,14 @@ const claimDelivery: (query: Query) => EventQueue["claimDelivery"] =
   };
 
 /** Later events of the same payment wait with a delivery that is tried again much later, and go on once it has ended. */
-async function moveFollowers(query: Query, deliveryId: string, afterS: number): Promise<void> {
+async function moveFollowers(
+  query: Query,
+  deliveryId: string,
+  afterS: number | null,
+): Promise<void> {
   await query(
-    `update webhook_delivery f set due_at = clock_timestamp() + make_interval(secs => $2)
+    `update webhook_delivery f set due_at = case when $2::int is null then least(f.due_at, clock_timestamp())
+       else clock_timestamp() + make_interval(secs => $2) end
      from webhook_delivery d join outbox o on o.event_id = d.event_id
        join outbox later on later.payment_id = o.payment_id and later.sequence > o.sequence
      where d.id = $1 and d.cause = 'dispatch' and f.event_id = later.event_id and f.endpoint_id = d.endpoint_id
@@ -172,7 +199,7 @@ const finishAttempt: (db: Database) => EventQueue["finishAttempt"] =
          where id = $1 and state = 'pending' returning 1`,
         [id, number, next.kind === "again" ? "pending" : next.kind, afterS],
       );
-      if (rows.length === 1) await moveFollowers(query, id, afterS ?? 0);
+      if (rows.length === 1) await moveFollowers(query, id, afterS);
     });
 
 /** The worker's side of events: numbering, and deliveries one attempt at a time. */

@@ -13,7 +13,13 @@ const FORGET_EVERY_MS = 60_000;
 /** Most counts of other processes that are taken over at once; the fullest come first. */
 const MAX_HEARD = 10_000;
 
-type Counter = { limit: number; windowMs: number; sharedFrom: number; memory: RateLimiterMemory };
+type Counter = {
+  limit: number;
+  windowMs: number;
+  sharedFrom: number;
+  policy: string;
+  memory: RateLimiterMemory;
+};
 
 /** One count that others know of: what of it is theirs, and how much of ours they were told. */
 type Shared = {
@@ -36,6 +42,7 @@ function counterOf(name: LimitName, settings: LimitSettings): Counter {
     limit,
     windowMs: windowS * 1000,
     sharedFrom: Math.ceil(limit * SHARED_FROM),
+    policy: `"${name}";q=${limit};w=${windowS}`,
     memory: new RateLimiterMemory({ points: limit, duration: windowS, keyPrefix: "" }),
   };
 }
@@ -172,7 +179,7 @@ export function createRateCounts(query: Query, settings: LimitSettings, log: Log
       const found = await counter.memory.get(keyOf(Math.floor(now / counter.windowMs), subject));
       return usage(counter, name, found?.consumedPoints ?? 0, now);
     },
-    policy: (name) => `"${name}";q=${counterFor(name).limit};w=${counterFor(name).windowMs / 1000}`,
+    policy: (name) => counterFor(name).policy,
     share,
     stop() {
       isStopped = true;

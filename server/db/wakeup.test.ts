@@ -100,8 +100,8 @@ test("many holds of different lengths", async () => {
     void hold(waits, `pay_${n % 3}`, 1, length).then(() => ended.push(length));
   for (const [passed, count] of [
     [100, 3],
-    [550, 3],
-    [100, 5],
+    [450, 3],
+    [200, 5],
     [1_200, 5],
     [100, 6],
     [1_000, 7],

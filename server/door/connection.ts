@@ -36,7 +36,7 @@ export class HttpConnection implements Connection, Hangup {
   }
 
   addEventListener(_: "abort", call: () => void): void {
-    this.#outgoing.once("close", call);
+    this.#outgoing.on("close", call);
   }
 
   removeEventListener(_: "abort", call: () => void): void {

@@ -39,27 +39,54 @@ export async function showWhenChanged<
   );
 }
 
-/** A poll that is held; calls `over` once, with whether its caller is still there. */
-class Held implements Waiter {
-  readonly paymentId: string;
-  readonly version: number;
-  readonly #over: (isThere: boolean) => void;
-
-  constructor({ paymentId, version }: Poll, over: (isThere: boolean) => void) {
-    this.paymentId = paymentId;
-    this.version = version;
-    this.#over = over;
-  }
-
-  wake(): void {
-    this.#over(true);
-  }
-}
-
 function countFor(held: Map<string, number>, keyId: string, change: 1 | -1): void {
   const count = (held.get(keyId) ?? 0) + change;
   if (count === 0) held.delete(keyId);
   else held.set(keyId, count);
+}
+
+/** A poll that is held; calls `over` once, with whether its caller is still there. */
+class Held implements Waiter {
+  readonly paymentId: string;
+  readonly version: number;
+  readonly #keyId: string;
+  readonly #parts: Container;
+  readonly #hangup: Hangup;
+  readonly #over: (isThere: boolean) => void;
+
+  constructor(
+    parts: Container,
+    { paymentId, version, keyId }: Poll,
+    hangup: Hangup,
+    over: (isThere: boolean) => void,
+  ) {
+    this.paymentId = paymentId;
+    this.version = version;
+    this.#keyId = keyId;
+    this.#parts = parts;
+    this.#hangup = hangup;
+    this.#over = over;
+  }
+
+  readonly #gone = (): void => {
+    this.#parts.wakeup.drop(this);
+    this.#end(false);
+  };
+
+  begin(): void {
+    countFor(this.#parts.heldByKey, this.#keyId, 1);
+    this.#hangup.addEventListener("abort", this.#gone);
+  }
+
+  wake(): void {
+    this.#end(true);
+  }
+
+  #end(isThere: boolean): void {
+    countFor(this.#parts.heldByKey, this.#keyId, -1);
+    this.#hangup.removeEventListener("abort", this.#gone);
+    this.#over(isThere);
+  }
 }
 
 /**
@@ -67,25 +94,15 @@ function countFor(held: Map<string, number>, keyId: string, change: 1 | -1): voi
  * `over` with whether anybody is still there. False: as many polls as may be are held already, and nothing is called.
  */
 export function hold(
-  { env, heldByKey, wakeup }: Container,
+  parts: Container,
   poll: Poll,
   hangup: Hangup,
   over: (isThere: boolean) => void,
 ): boolean {
-  const { keyId, waitMs } = poll;
-  if (hangup.aborted || (heldByKey.get(keyId) ?? 0) >= env.FLORIN_HELD_PER_KEY) return false;
-  const gone = () => {
-    wakeup.drop(held);
-    end(false);
-  };
-  const end = (isThere: boolean) => {
-    countFor(heldByKey, keyId, -1);
-    hangup.removeEventListener("abort", gone);
-    over(isThere);
-  };
-  const held = new Held(poll, end);
-  if (!wakeup.hold(held, waitMs)) return false;
-  countFor(heldByKey, keyId, 1);
-  hangup.addEventListener("abort", gone);
+  const count = parts.heldByKey.get(poll.keyId) ?? 0;
+  if (hangup.aborted || count >= parts.env.FLORIN_HELD_PER_KEY) return false;
+  const held = new Held(parts, poll, hangup, over);
+  if (!parts.wakeup.hold(held, poll.waitMs)) return false;
+  held.begin();
   return true;
 }

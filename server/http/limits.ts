@@ -25,9 +25,18 @@ function refusal(usage: Usage, gateway: boolean): AppError {
   });
 }
 
+/** Policies in the order limits were counted in. They are few and alike for everybody, and held polls keep theirs: one string for all. */
+const FOLLOWED = new Map<string, Map<string, string>>();
+function followed(before: string, policy: string): string {
+  const known = FOLLOWED.get(before)?.get(policy);
+  if (known !== undefined) return known;
+  const all = before === "" ? policy : `${before}, ${policy}`;
+  FOLLOWED.set(before, (FOLLOWED.get(before) ?? new Map()).set(policy, all));
+  return all;
+}
+
 function tell(parts: Container, counted: Counted, usage: Usage): void {
-  const policy = parts.limits.policy(usage.name);
-  counted.policy = counted.policy === "" ? policy : `${counted.policy}, ${policy}`;
+  counted.policy = followed(counted.policy, parts.limits.policy(usage.name));
   if (counted.closest === null || restOf(usage) < restOf(counted.closest)) counted.closest = usage;
 }
 

@@ -67,9 +67,8 @@ async function transferShortage(
   plan: TxPlan & { kind: "transfer" },
   signer: string,
 ): Promise<RevertReason | null> {
-  const { method, params } = isNative(plan.asset)
-    ? { method: "eth_getBalance", params: [signer, "latest"] }
-    : balanceCall(contractOf(plan.asset), signer);
+  if (isNative(plan.asset)) return null;
+  const { method, params } = balanceCall(contractOf(plan.asset), signer);
   const balance = toNumber(await rpc.read(method, params));
   return balance < BigInt(plan.amount) ? "insufficient_balance" : null;
 }
@@ -96,14 +95,30 @@ function transaction(plan: TxPlan, signer: string) {
   return { from: signer, ...call, value: numberToHex(value), gas: numberToHex(GAS_CAP) };
 }
 
-/** Native coin pays for its own gas: money that would be short of both is no revert, it waits for gas money. */
-async function requireGasMoney(context: Context, amount: bigint, gas: bigint, signer: string) {
+/** Gas of a transfer of native coin to a plain account. */
+const SEND_GAS = 21_000n;
+
+/**
+ * Native coin pays for its own gas, and a node does not even run a call that its sender cannot pay for. Less than the amount is a
+ * shortage; less than amount and gas together throws, because it waits for gas money.
+ */
+async function coinShortage(
+  context: Context,
+  plan: TxPlan,
+  signer: string,
+  gas: bigint,
+): Promise<Failed | null> {
+  if (plan.kind !== "transfer" || !isNative(plan.asset)) return null;
   const [fees, balance] = await Promise.all([
     readFees(context),
-    context.rpc.read("eth_getBalance", [signer, "latest"]),
+    context.rpc.read("eth_getBalance", [signer, "latest"]).then(toNumber),
   ]);
-  if (toNumber(balance) < amount + gas * fees.maxFee)
+  const amount = BigInt(plan.amount);
+  if (balance < amount)
+    return { kind: "revert", reason: "insufficient_balance", detail: `holds ${balance}` };
+  if (balance < amount + gas * fees.maxFee)
     throw new Error(`${signer} on ${context.chain} lacks the gas money to pay out native coin`);
+  return null;
 }
 
 /** A call that ends without a revert and answers `false` has moved nothing (EIP-20 allows it). */
@@ -137,6 +152,8 @@ export async function simulate(
   plan: TxPlan,
   signer: string,
 ): Promise<Simulation> {
+  const short = await coinShortage(context, plan, signer, SEND_GAS);
+  if (short !== null) return short;
   const estimate = context.rpc
     .read("eth_estimateGas", [transaction(plan, signer), "latest"])
     .catch((error: unknown) => {
@@ -151,7 +168,5 @@ export async function simulate(
   if (gas instanceof RpcRefusal) return explain(context, plan, signer, gas, undefined);
   const roomy = (toNumber(gas) * GAS_ROOM_PERCENT) / 100n;
   const limit = roomy > GAS_CAP ? GAS_CAP : roomy;
-  if (plan.kind === "transfer" && isNative(plan.asset))
-    await requireGasMoney(context, BigInt(plan.amount), limit, signer);
-  return { kind: "ok", gas: limit };
+  return (await coinShortage(context, plan, signer, limit)) ?? { kind: "ok", gas: limit };
 }

@@ -233,7 +233,7 @@ test("a chain that is silent at the start", async () => {
     way.open = true;
     await expect
       .poll(() => chain?.facts.tokens.map(({ symbol }) => symbol), { timeout: 15_000 })
-      .toEqual(["USDC", "USDT"]);
+      .toEqual(["USDC", "USDT", "ETH"]);
   } finally {
     way.close();
   }
