@@ -6,12 +6,12 @@ import { EVENT_COLUMNS, type EventRow, toEvent } from "./event-rows.ts";
 import { inTransaction } from "./transaction.ts";
 
 /**
- * When an event is due at an endpoint; null unless it is on its way there. A scalar subquery, so that it is looked up by
- * its key whatever the planner believes of tables that have just grown.
+ * A column of an event's own delivery to an endpoint; null unless it is on its way there. A scalar subquery, as the
+ * `offset 0` of the others, has rows looked up by their keys whatever the planner believes of tables that have just grown.
  */
-const pendingDue = (endpointId: string, eventId: string): string =>
-  `(select v.due_at from webhook_delivery v where v.endpoint_id = ${endpointId} and v.event_id = ${eventId}
-     and v.cause = 'dispatch' and v.state = 'pending')`;
+const pending = (column: string, endpointId: string, eventId: string): string =>
+  `select v.${column} from webhook_delivery v where v.endpoint_id = ${endpointId} and v.event_id = ${eventId}
+     and v.cause = 'dispatch' and v.state = 'pending'`;
 
 type Numbered = {
   id: string;
@@ -43,15 +43,14 @@ const QUEUED = `d(id text, endpoint_id text, merchant_id text, event_id text, pa
 
 /**
  * Holds the deliveries that new ones must wait for: one that ends at this moment is either over by now, or finds those
- * that wait for it. In the order in which an attempt's end locks them.
+ * that wait for it. Each payment's in their order, as an attempt's end locks them.
  */
 const lockEarlier = (query: Query, queued: string): Promise<unknown> =>
   query(
-    `select 1 from jsonb_to_recordset($1) as ${QUEUED}
-     join outbox o on o.payment_id = d.payment_id and o.sequence < d.sequence
-     join webhook_delivery w on w.event_id = o.event_id and w.endpoint_id = d.endpoint_id
-     where w.cause = 'dispatch' and w.state = 'pending'
-     order by w.endpoint_id, o.payment_id, o.sequence for share of w`,
+    `select (${pending("id", "d.endpoint_id", "earlier.event_id")} for share)
+     from jsonb_to_recordset($1) as ${QUEUED} cross join lateral (
+       select o.event_id from outbox o where o.payment_id = d.payment_id and o.sequence < d.sequence
+       order by o.sequence offset 0) earlier`,
     [queued],
   );
 
@@ -75,7 +74,7 @@ async function dispatch(query: Query, numbered: Numbered[]): Promise<void> {
   await query(
     `insert into webhook_delivery (id, endpoint_id, merchant_id, event_id, due_at)
      select d.id, d.endpoint_id, d.merchant_id, d.event_id, greatest(clock_timestamp(), (
-       select max(${pendingDue("d.endpoint_id", "o.event_id")}) from outbox o
+       select max((${pending("due_at", "d.endpoint_id", "o.event_id")})) from outbox o
        where o.payment_id = d.payment_id and o.sequence < d.sequence))
      from jsonb_to_recordset($1) as ${QUEUED}
      on conflict (endpoint_id, event_id, cause) do nothing`,
@@ -134,7 +133,7 @@ const CLAIM = `
       select w.id from webhook_delivery w join outbox x on x.event_id = w.event_id
       where w.endpoint_id = $1 and w.state = 'pending' and w.due_at <= clock_timestamp()
         and (w.cause <> 'dispatch' or (
-          select count(${pendingDue("w.endpoint_id", "b.event_id")}) from outbox b
+          select count((${pending("id", "w.endpoint_id", "b.event_id")})) from outbox b
           where b.payment_id = x.payment_id and b.sequence < x.sequence) = 0)
       order by w.due_at limit 1 for update of w skip locked)
     and e.id = d.endpoint_id and e.state = 'enabled' and o.event_id = d.event_id
@@ -163,10 +162,12 @@ async function moveFollowers(
   await query(
     `update webhook_delivery f set due_at = case when $2::int is null then least(f.due_at, clock_timestamp())
        else clock_timestamp() + make_interval(secs => $2) end
-     from webhook_delivery d join outbox o on o.event_id = d.event_id
-       join outbox later on later.payment_id = o.payment_id and later.sequence > o.sequence
-     where d.id = $1 and d.cause = 'dispatch' and f.event_id = later.event_id and f.endpoint_id = d.endpoint_id
-       and f.cause = 'dispatch' and f.state = 'pending'`,
+     where f.state = 'pending' and f.id = any(array(
+       select (${pending("id", "d.endpoint_id", "later.event_id")})
+       from webhook_delivery d join outbox o on o.event_id = d.event_id cross join lateral (
+         select l.event_id from outbox l where l.payment_id = o.payment_id and l.sequence > o.sequence
+         order by l.sequence offset 0) later
+       where d.id = $1 and d.cause = 'dispatch'))`,
     [deliveryId, afterS],
   );
 }

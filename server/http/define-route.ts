@@ -30,7 +30,7 @@ type Out<S> = S extends z.ZodType ? z.output<S> : null;
 export type RouteInput<E extends EndpointShape> = {
   /** The payment the path names; empty on paths without `{id}`. */
   paymentId: string;
-  /** What the path's other `{name}` segments say, percent-decoded; empty where a name is not there. */
+  /** The id in another `{name}` of the path; empty where there is none, or what stands there can be no id. */
   param(name: string): string;
   query: Out<E["query"]>;
   body: Out<E["body"]>;
@@ -64,6 +64,8 @@ async function admit(endpoint: EndpointShape, passage: Passage): Promise<Caller>
   return caller;
 }
 
+const ID = /^[A-Za-z0-9_-]{1,100}$/;
+
 /** Reads what the contract says there is to read, in the order path, query, body. */
 async function readInput(endpoint: EndpointShape, passage: Passage, caller: Caller) {
   const { request, container: parts, params, trace } = passage;
@@ -76,7 +78,7 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
   const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");
   const input = {
     paymentId,
-    param: (name: string) => params[name] ?? "",
+    param: (name: string) => (ID.test(params[name] ?? "") ? (params[name] ?? "") : ""),
     query,
     body,
     caller,
@@ -136,8 +138,7 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
     if (caller.kind === "gateway") throw new AppError("forbidden", "Merchant keys only");
     const { input, raw } = await readInput(endpoint, passage, caller);
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
-      // A database refuses some characters and very long keys; no id of ours has either.
-      name === "id" ? input.paymentId : encodeURIComponent(input.param(name)).slice(0, 128),
+      name === "id" ? input.paymentId : input.param(name),
     );
     const claim = readClaim(passage.request.headers, caller, path, raw);
     const rendered = (response: z.input<E["response"]>) => render(endpoint, response);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paymentTag } from "#server/domain/option/authorization.ts";
 import { until } from "./api.ts";
-import { expectInvariants } from "./native/invariants.ts";
+import { expectInvariants, violatedBy } from "./native/invariants.ts";
 import { NATIVE, nativeShop } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -236,3 +236,30 @@ test("batched settlements", async () => {
 
 // Last. Guarantee: after all of that, books and chain agree in every invariant.
 test("invariants", () => expectInvariants(world));
+
+// Guarantee: the checker looks at native coin as closely as at tokens.
+test.for([
+  [
+    "a capture of more than came",
+    "I10",
+    "update capture set received = received + 1",
+    "received - 1",
+  ],
+  ["an arrival in no book", "I11", "update exception_record set log_index = 7", "-1"],
+  [
+    "an option that asks for more",
+    "I17",
+    "update payment_option set amount_minor = amount_minor + 1",
+    "amount_minor - 1",
+  ],
+] as const)("%s is found", async ([, id, change, back]) => {
+  const [, table, column] = /^update (\w+) set (\w+)/.exec(change) ?? [];
+  const where: Record<string, string> = {
+    capture: "id = (select min(id) from capture)",
+    exception_record: "kind = 'short'",
+    payment_option: "id = (select min(id) from payment_option where mechanism = 'native')",
+  };
+  const undo = `update ${table} set ${column} = ${back} where ${where[table ?? ""]}`;
+  const violated = await violatedBy(world, `${change} where ${where[table ?? ""]}`, undo);
+  expect(violated).toContain(id);
+});

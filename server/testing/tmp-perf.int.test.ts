@@ -1,3 +1,5 @@
+import { loadavg } from "node:os";
+const uptime = () => loadavg()[0];
 import { afterAll, beforeAll, test } from "vitest";
 import { eventQueue } from "#server/db/event-queue.ts";
 import { until } from "./api.ts";
@@ -24,8 +26,9 @@ test("perf", async () => {
   await r.down();
   let t = Date.now();
   const queue = eventQueue(world.db);
-  for (let i = 0; i < 4; i++) { const b = performance.now(); await queue.numberEvents(500); console.log("batch", performance.now() - b); }
+  for (let i = 0; i < 20; i++) { const b = performance.now(); await queue.numberEvents(500); console.log("batch", performance.now() - b); }
   const w = await world.startServer({ entry: "worker" });
+  for (let i = 0; i < 12; i++) { await new Promise((f) => setTimeout(f, 1000)); const a = await world.db.query(`select left(query, 90) as q, state, wait_event, round(extract(epoch from clock_timestamp() - query_start)*1000) as ms from pg_stat_activity where datname = current_database() and state <> 'idle' and pid <> pg_backend_pid()`); console.log(JSON.stringify(a), uptime()); }
   await until(() => world.db.query<{n: string}>(`select count(*) as n from outbox where number is null`), ([x]) => x?.n === "0");
   console.log("numbered 30k in", Date.now() - t);
   await new Promise((f) => setTimeout(f, 15000));

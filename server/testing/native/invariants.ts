@@ -5,6 +5,42 @@ import { readSettings } from "#server/cli/invariants/settings.ts";
 import { until } from "../api.ts";
 import type { TestWorld } from "../world.ts";
 
+async function check(world: TestWorld) {
+  const settings = readSettings({
+    DATABASE_URL: world.world.databaseUrl,
+    FLORIN_REGISTRY_FILE: world.world.registryFile,
+    ...Object.fromEntries(
+      world.world.chains.map(({ anvil }) => [`FLORIN_RPC_${anvil.chainId}`, anvil.rpcUrl]),
+    ),
+  });
+  const { context, close } = await openContext(settings);
+  const lines = await runChecks(context, () => undefined).finally(close);
+  return lines.filter(
+    (line) => line.outcome === "violated" || (line.outcome === "not_checked" && line.failed),
+  );
+}
+
+/** The invariants that are violated while one statement is in force; it is taken back afterwards. */
+export async function violatedBy(world: TestWorld, change: string, undo: string) {
+  const run = async (text: string) => {
+    const client = await world.db.pool.connect();
+    try {
+      await client.query("begin");
+      await client.query("set local session_replication_role = replica");
+      await client.query(text);
+      await client.query("commit");
+    } finally {
+      client.release();
+    }
+  };
+  await run(change);
+  try {
+    return (await check(world)).map(({ id }) => id);
+  } finally {
+    await run(undo);
+  }
+}
+
 /** Every invariant, once nothing is under way any more. */
 export async function expectInvariants(world: TestWorld): Promise<void> {
   await until(
@@ -15,17 +51,5 @@ export async function expectInvariants(world: TestWorld): Promise<void> {
       ),
     (rows) => rows.every(({ n }) => n === "0"),
   );
-  const settings = readSettings({
-    DATABASE_URL: world.world.databaseUrl,
-    FLORIN_REGISTRY_FILE: world.world.registryFile,
-    ...Object.fromEntries(
-      world.world.chains.map(({ anvil }) => [`FLORIN_RPC_${anvil.chainId}`, anvil.rpcUrl]),
-    ),
-  });
-  const { context, close } = await openContext(settings);
-  const lines = await runChecks(context, () => undefined).finally(close);
-  const wrong = lines.filter(
-    (line) => line.outcome === "violated" || ("failed" in line && line.failed),
-  );
-  expect(wrong.map(inWords)).toEqual([]);
+  expect((await check(world)).map(inWords)).toEqual([]);
 }
