@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { createDatabase, type Database } from "#server/db/client.ts";
+import { NODE_FLAGS } from "#server/door/node-flags.ts";
 import { environment, migrate } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { type Running, startProcess } from "#server/sandbox/process.ts";
@@ -31,7 +32,7 @@ async function startServer(world: World, env: Record<string, string>): Promise<B
   const running = await startProcess(
     "server",
     process.execPath,
-    [join(ROOT, "server/door/main.ts")],
+    [...NODE_FLAGS, join(ROOT, "server/door/main.ts")],
     {
       ready: /listening on (http:\/\/\S+:(\d+))/,
       env: {

@@ -62,6 +62,7 @@ async function prepareCancel(world: BenchWorld, ids: string[]): Promise<() => Pr
     if (changed.kind !== "applied") throw new Error(`${id} cannot be cancelled`);
   };
   await client.query("begin");
+  await client.query("set local idle_in_transaction_session_timeout = 0");
   for (const id of ids) await change(id).catch(undo);
   return async () => {
     const at = monotonicMs();
@@ -112,7 +113,10 @@ export async function measureHeldPolls(
   world: BenchWorld,
   count: number,
 ): Promise<Held> {
-  const server = await world.startServer();
+  const server = await world.startServer({
+    FLORIN_HELD_PER_PROCESS: String(count),
+    FLORIN_MAX_IN_FLIGHT: String(2 * count),
+  });
   const idleKb = await restingKb(server.pid);
   const ids = await createMany(world, server.baseUrl, count);
   for (const id of ids.slice(0, 200))

@@ -20,7 +20,7 @@ import { measureStatusReads } from "./status-reads.ts";
 
 const USAGE = `Measures a production server against the least it could cost, in a world of its own.
 
-  npm run bench               every figure, in less than six minutes
+  npm run bench               every figure, in less than seven minutes
   npm run bench -- --quick    fewer and shorter rounds, in about one
 `;
 
@@ -41,7 +41,7 @@ const FULL: Plan = {
   accounts: 1_000,
   read: 5_000,
   confirms: { count: 100, perSecond: 5 },
-  held: 1_000,
+  held: 5_000,
 };
 const QUICK: Plan = {
   rounds: { rounds: 3, seconds: 0.7, connections: CONNECTIONS },

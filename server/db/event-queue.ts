@@ -6,12 +6,12 @@ import { EVENT_COLUMNS, type EventRow, toEvent } from "./event-rows.ts";
 import { inTransaction } from "./transaction.ts";
 
 /**
- * A column of an event's own delivery to an endpoint; null unless it is on its way there. A scalar subquery, as the
- * `offset 0` of the others, has rows looked up by their keys whatever the planner believes of tables that have just grown.
+ * A column of an event's own delivery to an endpoint, null unless it is on its way there. A scalar subquery by the whole
+ * key, as the `offset 0` of others, keeps the planner from scanning a queue that has grown since it last looked.
  */
 const pending = (column: string, endpointId: string, eventId: string): string =>
-  `select v.${column} from webhook_delivery v where v.endpoint_id = ${endpointId} and v.event_id = ${eventId}
-     and v.cause = 'dispatch' and v.state = 'pending'`;
+  `select case when v.state = 'pending' then v.${column} end from webhook_delivery v
+   where v.endpoint_id = ${endpointId} and v.event_id = ${eventId} and v.cause = 'dispatch'`;
 
 type Numbered = {
   id: string;
@@ -154,61 +154,53 @@ const claimDelivery: (query: Query) => EventQueue["claimDelivery"] =
   };
 
 /** Later events of the same payment wait with a delivery that is tried again much later, and go on once it has ended. */
-async function moveFollowers(
-  query: Query,
-  deliveryId: string,
-  afterS: number | null,
-): Promise<void> {
-  await query(
-    `update webhook_delivery f set due_at = case when $2::int is null then least(f.due_at, clock_timestamp())
-       else clock_timestamp() + make_interval(secs => $2) end
-     where f.state = 'pending' and f.id = any(array(
-       select (${pending("id", "d.endpoint_id", "later.event_id")})
-       from webhook_delivery d join outbox o on o.event_id = d.event_id cross join lateral (
-         select l.event_id from outbox l where l.payment_id = o.payment_id and l.sequence > o.sequence
-         order by l.sequence offset 0) later
-       where d.id = $1 and d.cause = 'dispatch'))`,
-    [deliveryId, afterS],
-  );
-}
+const MOVE_FOLLOWERS = `
+  update webhook_delivery f set due_at = case when $2::int is null then least(f.due_at, clock_timestamp())
+    else clock_timestamp() + make_interval(secs => $2) end
+  where f.state = 'pending' and f.id = any(array(
+    select (${pending("id", "d.endpoint_id", "later.event_id")})
+    from webhook_delivery d join outbox o on o.event_id = d.event_id cross join lateral (
+      select l.event_id from outbox l where l.payment_id = o.payment_id and l.sequence > o.sequence
+      order by l.sequence offset 0) later
+    where d.id = $1 and d.cause = 'dispatch'))`;
 
-const finishAttempt: (db: Database) => EventQueue["finishAttempt"] =
-  (db) =>
-  ({ id, number }, attempt, next) =>
-    inTransaction(db.pool, async (query) => {
-      await query(
-        `insert into webhook_attempt (delivery_id, number, at, duration_ms, request_headers, response_status,
-           response_headers, response_body, error)
-         values ($1, $2, clock_timestamp() - make_interval(secs => $3::int / 1000.0), $3, $4, $5, $6, $7, $8)
-         on conflict do nothing`,
-        [
-          id,
-          number,
-          attempt.durationMs,
-          JSON.stringify(attempt.requestHeaders),
-          attempt.responseStatus,
-          attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
-          attempt.responseBody,
-          attempt.error,
-        ],
-      );
-      const afterS = next.kind === "again" ? next.afterS : null;
-      const rows = await query(
-        `update webhook_delivery set attempts = greatest(attempts, $2), state = $3,
-           due_at = clock_timestamp() + make_interval(secs => $4),
-           ended_at = case when $3 <> 'pending' then clock_timestamp() end
-         where id = $1 and state = 'pending' returning 1`,
-        [id, number, next.kind === "again" ? "pending" : next.kind, afterS],
-      );
-      if (rows.length === 1) await moveFollowers(query, id, afterS);
-    });
+const FINISH = `
+  with noted as (
+    insert into webhook_attempt (delivery_id, number, at, duration_ms, request_headers, response_status,
+      response_headers, response_body, error)
+    values ($1, $2, clock_timestamp() - make_interval(secs => $3::int / 1000.0), $3, $4, $5, $6, $7, $8)
+    on conflict do nothing)
+  update webhook_delivery set attempts = greatest(attempts, $2), state = $9,
+    due_at = clock_timestamp() + make_interval(secs => $10::int),
+    ended_at = case when $9 <> 'pending' then clock_timestamp() end
+  where id = $1 and state = 'pending'`;
+
+const finishAttempt: (query: Query) => EventQueue["finishAttempt"] =
+  (query) =>
+  async ({ id, number }, attempt, next) => {
+    const afterS = next.kind === "again" ? next.afterS : null;
+    await query(FINISH, [
+      id,
+      number,
+      attempt.durationMs,
+      JSON.stringify(attempt.requestHeaders),
+      attempt.responseStatus,
+      attempt.responseHeaders === null ? null : JSON.stringify(attempt.responseHeaders),
+      attempt.responseBody,
+      attempt.error,
+      next.kind === "again" ? "pending" : next.kind,
+      afterS,
+    ]);
+    // A statement of its own: it sees what was queued while the one before waited. Left out by a crash, it delays only.
+    await query(MOVE_FOLLOWERS, [id, afterS]);
+  };
 
 /** The worker's side of events: numbering, and deliveries one attempt at a time. */
 export const eventQueue = (db: Database): EventQueue => ({
   numberEvents: (limit) => numberEvents(db, limit),
   endpointsDue: (except, limit) => endpointsDue(db.query, except, limit),
   claimDelivery: claimDelivery(db.query),
-  finishAttempt: finishAttempt(db),
+  finishAttempt: finishAttempt(db.query),
   async releaseDelivery(id) {
     await db.query(
       `update webhook_delivery set due_at = clock_timestamp() where id = $1 and state = 'pending'`,

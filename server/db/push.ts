@@ -154,7 +154,7 @@ export const pushReads = (db: Database): PushStore => ({
     const rows = await db.query<{ payment_id: string; sender: string; nonce: string }>(
       `select t.payment_id, f.sender, max(t.nonce) as nonce from payment p
        join payment_option o on o.id = p.option_id and o.chain = $1 and o.mechanism = 'native'
-       join push_tx t on t.payment_id = p.id and t.chain = $1 and t.nonce is not null and t.state in ('claimed', 'known', 'mined')
+       join push_tx t on t.payment_id = p.id and t.chain = $1 and t.nonce is not null and t.state <> 'gone'
        join push_offer f on f.option_id = t.option_id
        where p.status = 'processing' and not exists (
          select 1 from movement m where m.payment_id = p.id and m.state in ('seen', 'credited'))

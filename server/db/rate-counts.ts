@@ -18,6 +18,8 @@ type Counter = {
   windowMs: number;
   sharedFrom: number;
   policy: string;
+  /** The last window anything was counted in. */
+  window: number;
   memory: RateLimiterMemory;
 };
 
@@ -43,22 +45,13 @@ function counterOf(name: LimitName, settings: LimitSettings): Counter {
     windowMs: windowS * 1000,
     sharedFrom: Math.ceil(limit * SHARED_FROM),
     policy: `"${name}";q=${limit};w=${windowS}`,
+    window: 0,
     memory: new RateLimiterMemory({ points: limit, duration: windowS, keyPrefix: "" }),
   };
 }
 
 /** Windows of one subject are counted apart, so that they end together in every process. */
 const keyOf = (window: number, subject: string): string => `${window} ${subject}`;
-
-/** Counts one call, and says how many there were. */
-async function consume(memory: RateLimiterMemory, key: string): Promise<number> {
-  try {
-    return (await memory.consume(key)).consumedPoints;
-  } catch (spent) {
-    if (spent instanceof RateLimiterRes) return spent.consumedPoints;
-    throw spent;
-  }
-}
 
 const HEAR = `
   with told as (
@@ -77,23 +70,20 @@ const FORGET = `delete from rate_count where (bucket, "window") in (
 
 /** Counters in the memory of this process, told to the others on the same database; nothing is written for a caller far from its limits. */
 export function createRateCounts(query: Query, settings: LimitSettings, log: Log): Limits {
-  const counters = new Map(LIMIT_NAMES.map((name) => [name, counterOf(name, settings)]));
+  const counters = Object.fromEntries(
+    LIMIT_NAMES.map((name) => [name, counterOf(name, settings)]),
+  ) as Record<LimitName, Counter>;
   const shared = new Map<string, Shared>();
   let timer: NodeJS.Timeout | undefined;
   let isSharing = false;
   let isStopped = false;
   let forgottenAt = Number.NEGATIVE_INFINITY;
 
-  const counterFor = (name: LimitName): Counter => {
-    const counter = counters.get(name);
-    if (counter === undefined) throw new Error(`no limit ${name}`);
-    return counter;
-  };
   const known = (name: LimitName, subject: string, window: number): Shared => {
     const id = `${window} ${name} ${subject}`;
     let entry = shared.get(id);
     if (entry === undefined) {
-      const endsAt = (window + 1) * counterFor(name).windowMs;
+      const endsAt = (window + 1) * counters[name].windowMs;
       entry = { name, subject, window, endsAt, others: 0, told: 0 };
       shared.set(id, entry);
     }
@@ -114,7 +104,7 @@ export function createRateCounts(query: Query, settings: LimitSettings, log: Log
         shared.delete(id);
         continue;
       }
-      const counted = await counterFor(entry.name).memory.get(keyOf(entry.window, entry.subject));
+      const counted = await counters[entry.name].memory.get(keyOf(entry.window, entry.subject));
       const own = (counted?.consumedPoints ?? 0) - entry.others;
       if (own > entry.told) found.push({ entry, own });
     }
@@ -128,7 +118,8 @@ export function createRateCounts(query: Query, settings: LimitSettings, log: Log
     const more = row.used - entry.told - entry.others;
     if (more <= 0 || entry.endsAt <= now) return;
     entry.others += more;
-    await counterFor(name).memory.penalty(keyOf(entry.window, entry.subject), more);
+    counters[name].window = entry.window;
+    await counters[name].memory.penalty(keyOf(entry.window, entry.subject), more);
   };
   const exchange = async () => {
     const now = Date.now();
@@ -165,21 +156,32 @@ export function createRateCounts(query: Query, settings: LimitSettings, log: Log
 
   return {
     async take(name, subject) {
-      const counter = counterFor(name);
+      const counter = counters[name];
       const now = Date.now();
       const window = Math.floor(now / counter.windowMs);
-      const used = await consume(counter.memory, keyOf(window, subject));
-      if (used >= counter.sharedFrom) known(name, subject, window);
+      counter.window = window;
       if (timer === undefined && !isStopped) shareSoon();
-      return usage(counter, name, used, now);
+      let taken: RateLimiterRes;
+      try {
+        taken = await counter.memory.consume(keyOf(window, subject));
+      } catch (spent) {
+        if (!(spent instanceof RateLimiterRes)) throw spent;
+        taken = spent;
+      }
+      if (taken.consumedPoints >= counter.sharedFrom) known(name, subject, window);
+      return usage(counter, name, taken.consumedPoints, now);
+    },
+    isQuiet(name) {
+      const { window, windowMs } = counters[name];
+      return window !== Math.floor(Date.now() / windowMs);
     },
     async look(name, subject) {
-      const counter = counterFor(name);
+      const counter = counters[name];
       const now = Date.now();
       const found = await counter.memory.get(keyOf(Math.floor(now / counter.windowMs), subject));
       return usage(counter, name, found?.consumedPoints ?? 0, now);
     },
-    policy: (name) => counterFor(name).policy,
+    policy: (name) => counters[name].policy,
     share,
     stop() {
       isStopped = true;

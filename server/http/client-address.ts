@@ -18,11 +18,10 @@ function networkOf(address: string): string {
 
 /** What calls are counted under: an IPv4 address, or the network of an IPv6 one; null: it is neither. */
 export function countedAddress(address: string): string | null {
+  if (!address.includes(":")) return isIP(address) === 4 ? address : null;
   const mapped = MAPPED.exec(address);
   if (mapped?.[1] !== undefined) return mapped[1];
-  const version = isIP(address);
-  if (version === 0) return null;
-  return version === 4 ? address : networkOf(address);
+  return isIP(address) === 6 ? networkOf(address) : null;
 }
 
 /**

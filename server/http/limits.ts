@@ -84,12 +84,13 @@ export async function countFailures<T>(
 ): Promise<T> {
   const { address, headers } = from;
   if (address === null) return authenticate();
-  const gateway = endpoint.auth === "gateway";
-  const before = await parts.limits.look("failures", address);
-  const claimed = headers.get("api-key") ?? headers.get("app-id") ?? "";
-  if (before.used >= before.limit && claimed !== "" && !parts.credentials.wasGood(claimed)) {
-    tell(parts, counted, before);
-    throw refusal(before, gateway);
+  if (!parts.limits.isQuiet("failures")) {
+    const before = await parts.limits.look("failures", address);
+    const claimed = headers.get("api-key") ?? headers.get("app-id") ?? "";
+    if (before.used >= before.limit && claimed !== "" && !parts.credentials.wasGood(claimed)) {
+      tell(parts, counted, before);
+      throw refusal(before, endpoint.auth === "gateway");
+    }
   }
   try {
     return await authenticate();
@@ -131,11 +132,12 @@ export async function countPayment(
 }
 
 /** What an answer says of the caller's limits (draft-ietf-httpapi-ratelimit-headers-11). */
-export function limitHeaders({ policy, closest }: Counted): Record<string, string> {
-  if (closest === null) return {};
+export function addLimitHeaders(
+  headers: Record<string, string>,
+  { policy, closest }: Counted,
+): void {
+  if (closest === null) return;
   const left = Math.max(0, closest.limit - closest.used);
-  return {
-    "RateLimit-Policy": policy,
-    RateLimit: `"${closest.name}";r=${left};t=${closest.resetS}`,
-  };
+  headers["RateLimit-Policy"] = policy;
+  headers.RateLimit = `"${closest.name}";r=${left};t=${closest.resetS}`;
 }

@@ -6,7 +6,7 @@ import { enter, leave } from "./back-pressure.ts";
 import type { Connection } from "./connection.ts";
 import { type Audience, errorAnswer } from "./error-answer.ts";
 import { hold, Later } from "./hold.ts";
-import { type Counted, limitHeaders } from "./limits.ts";
+import { addLimitHeaders, type Counted } from "./limits.ts";
 import { logRequest, type RequestTrace } from "./log-request.ts";
 import { starting } from "./not-served.ts";
 
@@ -41,10 +41,11 @@ function end(ending: Ending, answer: Answer, failure: { error: unknown; code: st
   const { endpoint, parts, trace, counted } = ending;
   logRequest(parts, trace, answer.status, failure);
   if (ending.entered) leave(parts);
-  const headers = { ...limitHeaders(counted), ...answer.headers };
+  const whole = withHeaders(answer, trace.requestId, trace.version, endpoint.cors);
+  addLimitHeaders(whole.headers, counted);
   // Whoever keeps the connection would ask a process that is gone.
-  if (parts.state.phase === "stopping") headers.Connection = "close";
-  return withHeaders({ ...answer, headers }, trace.requestId, trace.version, endpoint.cors);
+  if (parts.state.phase === "stopping") whole.headers.Connection = "close";
+  return whole;
 }
 
 function endRefused(ending: Ending, error: unknown) {

@@ -15,6 +15,8 @@ export type Limits = {
   take(name: LimitName, subject: string): Promise<Usage>;
   /** Looks without counting. */
   look(name: LimitName, subject: string): Promise<Usage>;
+  /** Whether nothing was counted in the present window for anybody, so that there is nothing to look for. */
+  isQuiet(name: LimitName): boolean;
   /** The limit as a `RateLimit-Policy` item. */
   policy(name: LimitName): string;
   /** Tells the other processes and hears from them; a database that does not answer is logged, and counting goes on alone. */

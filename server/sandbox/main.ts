@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
 import { createDatabase } from "#server/db/client.ts";
+import { NODE_FLAGS } from "#server/door/node-flags.ts";
 import { environment, migrate } from "./migrate.ts";
 import { prepare, ROOT } from "./prepare.ts";
 import { endLeftovers, endsWithParent, type Running, startProcess } from "./process.ts";
@@ -59,7 +60,8 @@ async function startServer(
   port: number,
 ): Promise<{ server: Running; baseUrl: string }> {
   const node = join(ROOT, "node_modules", ".bin", "node");
-  const [command = "", ...words] = [...endsWithParent(), node, SERVER_ENTRY, markOf(world.dir)];
+  const program = [node, ...NODE_FLAGS, SERVER_ENTRY, markOf(world.dir)];
+  const [command = "", ...words] = [...endsWithParent(), ...program];
   const server = await startProcess("the server", command, words, {
     ready: /listening on (http:\/\/[^\s"]+)/i,
     env: {

@@ -243,6 +243,18 @@ test("expiry waits for a transfer that was handed out", async () => {
   expect((await shop().api().status(unpaid.id)).body.status).toBe("expired");
 });
 
+// Guarantee: a transfer that a reorganisation put behind its deadline is late money, and its payment ends.
+test("a reorganisation, and the transfer comes back too late", async () => {
+  const { id, raw, hash } = await withoutBlocks(reorganised);
+  await shop().node("evm_increaseTime", [400]);
+  await shop().node("eth_sendRawTransaction", [raw]);
+  expect(await shop().exceptionOf(hash)).toMatchObject([{ kind: "late", payment_id: id }]);
+  expect((await shop().final(id)).body).toMatchObject({
+    status: "failed",
+    failureCode: "broadcast_failed",
+  });
+});
+
 // Guarantee: a transfer mined after the grace is money without a payment, and the payment stays open for another try.
 test("late", async () => {
   const buyer = await shop().buyer();

@@ -209,6 +209,25 @@ test("kill -9 while a delivery is under way", async () => {
   expect(begun).toEqual([told[0].id]);
 });
 
+// Guarantee: a worker that is asked to stop does not wait for receivers, and what it had under way is due at once.
+test("a stop while a receiver hangs", async () => {
+  const first = await worker();
+  const program = await shop.receiver(() => undefined);
+  const { id } = await shop.endpoint(program.url);
+  await shop.created();
+  await until(
+    async () => program.received.length,
+    (count) => count > 0,
+  );
+  const startedAt = performance.now();
+  await first.stop();
+  expect(await first.exited).toBe(0);
+  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  const [delivery] = await shop.deliveries(id);
+  expect(delivery).toMatchObject({ state: "pending", attemptCount: 0 });
+  expect(Date.parse(delivery.nextAttemptAt)).toBeLessThanOrEqual(Date.now());
+});
+
 // Guarantee: whatever moment a worker dies at, every event is numbered once, queued once and delivered at least once.
 test.each([
   "number.before_dispatch",

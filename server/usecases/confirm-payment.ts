@@ -128,7 +128,6 @@ export async function confirmPayment(
   const { authorization } = option;
   if (authorization.mechanism === "native")
     throw new AppError("params_validation", "Validation error: fetch the option's actions first");
-  await requireUnlocked(services.store, payment.id, option.id);
   const chain = services.chains.get(option.chain);
   if (chain === undefined) throw new ChainUnavailable(`${option.chain} is not configured`);
   const payer = { chain: option.chain, address: option.payer };

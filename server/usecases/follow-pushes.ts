@@ -12,7 +12,9 @@ async function lookUp(
 ): Promise<{ state: PushState; nonce: bigint | null }> {
   const tx = await chain.transaction(push.hash);
   if (tx === null) return { state: "claimed", nonce: null };
-  return { state: paysOffer(tx, push) ? "known" : "foreign", nonce: tx.nonce };
+  return paysOffer(tx, push)
+    ? { state: "known", nonce: tx.nonce }
+    : { state: "foreign", nonce: null };
 }
 
 /** A transaction that pays locks its payment as soon as a node knows it; one that no node knows any more frees it again. */

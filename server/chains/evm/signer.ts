@@ -5,7 +5,6 @@ import type { Authorization } from "#server/domain/option/authorization.ts";
 import type { Fees, SignedTx, TxPlan } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
 import { eip3009Call } from "./eip3009.ts";
-import { isNative } from "./native.ts";
 import { PERMIT2_ADDRESS, permit2Call } from "./permit2.ts";
 
 /** The most gas any of our transactions may take; what costs more is not what a payment looks like. */
@@ -54,8 +53,9 @@ export function localSigner(key: string, role: Role): Signer {
 export function callOf(plan: TxPlan, signer: string): { to: Hex; data: Hex; value: bigint } {
   if (plan.kind === "fill") return { to: signer as Hex, data: "0x", value: 0n };
   if (plan.kind === "transfer") {
-    if (isNative(plan.asset)) return { to: plan.to as Hex, data: "0x", value: BigInt(plan.amount) };
     const token = parseAsset(plan.asset);
+    if (token?.namespace === "slip44")
+      return { to: plan.to as Hex, data: "0x", value: BigInt(plan.amount) };
     if (token?.namespace !== "erc20") throw new Error(`${plan.asset} is no token`);
     const args = [plan.to as Hex, BigInt(plan.amount)] as const;
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args });
