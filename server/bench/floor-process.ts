@@ -59,9 +59,14 @@ async function create(
     reference_id: body.referenceId,
     status: "requires_action",
     amount: { unit, value },
-    created_at: now,
-    expires_at: expiresAt,
-    cause: { type: "created" },
+    created_at: new Date(now * 1000).toISOString(),
+    expires_at: new Date(expiresAt * 1000).toISOString(),
+    processing: null,
+    success: null,
+    failed: null,
+    cancelled: null,
+    expired: null,
+    settled: null,
   };
   const values: unknown[] = [
     id,

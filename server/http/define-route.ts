@@ -94,9 +94,14 @@ const render = (endpoint: EndpointShape, response: unknown): Answer => ({
   body: JSON.stringify(endpoint.response.parse(response)),
 });
 
-/** Keeps nothing but what a later answer needs. */
+/** Apart from its caller, so that it keeps nothing else of what that knows. */
+const renderAgain =
+  (endpoint: EndpointShape, read: () => Promise<unknown>): (() => Promise<Answer>) =>
+  async () =>
+    render(endpoint, await read());
+
 const renderLater = (endpoint: EndpointShape, { poll, now, read }: Later<unknown>): Later<Answer> =>
-  new Later(poll, render(endpoint, now), async () => render(endpoint, await read()));
+  new Later(poll, () => render(endpoint, now()), renderAgain(endpoint, read));
 
 const routeOf =
   (

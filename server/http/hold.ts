@@ -9,17 +9,23 @@ export type Poll = { keyId: string; paymentId: string; version: number; waitMs: 
 /** An answer that may come later. While it is held nothing but `read` is kept of the work that made it. */
 export class Later<T> {
   readonly poll: Poll;
-  /** The answer as it would be now. */
-  readonly now: T;
+  /** The answer as it would be now; made only for a poll that is not held. */
+  readonly now: () => T;
   /** The answer once the poll is over. */
   readonly read: () => Promise<T>;
 
-  constructor(poll: Poll, now: T, read: () => Promise<T>) {
+  constructor(poll: Poll, now: () => T, read: () => Promise<T>) {
     this.poll = poll;
     this.now = now;
     this.read = read;
   }
 }
+
+/** Apart from its caller, so that it keeps nothing else of what that knows. */
+const showAgain =
+  <V, T>(read: () => Promise<V>, show: (view: V) => T): (() => Promise<T>) =>
+  async () =>
+    show(await read());
 
 /** Shows what `read` finds: now if it is final or nobody waits, later if `waitMs` is given. */
 export async function showWhenChanged<
@@ -34,9 +40,7 @@ export async function showWhenChanged<
   const view = await read();
   const { id: paymentId, version, status } = view.payment;
   if (waitMs === 0 || isFinal(status)) return show(view);
-  return new Later({ keyId, paymentId, version, waitMs }, show(view), async () =>
-    show(await read()),
-  );
+  return new Later({ keyId, paymentId, version, waitMs }, () => show(view), showAgain(read, show));
 }
 
 function countFor(held: Map<string, number>, keyId: string, change: 1 | -1): void {

@@ -73,7 +73,7 @@ const waitFor = (ending: Ending, { poll, now, read }: Later<Answer>, signal: Abo
         () => undefined,
       );
     });
-    if (!isHeld) resolve(respond(end(ending, now, null)));
+    if (!isHeld) resolve(respond(end(ending, now(), null)));
   });
 
 /** Holds the connection and lets everything else of the request go; its answer is written past the handler. */
@@ -119,7 +119,7 @@ export async function serve(
     if (!(made instanceof Later)) return respond(end(ending, made, null));
     if (connection === undefined) return waitFor(ending, made, request.signal);
     if (letGo(ending, made.poll, made.read, connection)) return connection.later;
-    return respond(end(ending, made.now, null));
+    return respond(end(ending, made.now(), null));
   } catch (error) {
     return respond(endRefused(ending, error));
   }

@@ -5,10 +5,10 @@ import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domai
 import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
 import type { CollectStore, CollectTx } from "./collect.ts";
 import type { EventStore, EventTx } from "./events.ts";
+import type { ExplainReads } from "./explain.ts";
 import type { MerchantReads, MerchantTx } from "./merchants.ts";
 import type { PaymentListReads } from "./payment-list.ts";
 import type { PushStore, PushTx } from "./push.ts";
-import type { ExplainReads } from "./explain.ts";
 import type { RefundStore, RefundTx } from "./refunds.ts";
 
 /** A payment as stored. Times are Unix seconds. */

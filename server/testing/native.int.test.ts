@@ -234,6 +234,24 @@ test("batched settlements", async () => {
   }
 });
 
+// Guarantee: a transfer sent while nothing of the service runs is found when it runs again.
+test("the service is down while the buyer pays", async () => {
+  const buyer = await shop().buyer();
+  const id = await shop().created();
+  const transfer = await shop().transfer(id, await shop().option(id, buyer));
+  await server.kill();
+  const hash = await shop().send(buyer, transfer);
+  await until(
+    () => shop().node<object | null>("eth_getTransactionReceipt", [hash]),
+    (receipt) => receipt !== null,
+  );
+  server = await world.startServer();
+  expect((await shop().final(id)).body).toMatchObject({
+    status: "succeeded",
+    info: { txId: hash },
+  });
+});
+
 // Last. Guarantee: after all of that, books and chain agree in every invariant.
 test("invariants", () => expectInvariants(world));
 

@@ -201,6 +201,7 @@ test("topics, changes, a pause and the end of an endpoint", async () => {
   );
   expect((await shop.ask("PATCH", path, { state: "disabled" })).body.state).toBe("disabled");
   await shop.cancelled();
+  await shop.settled();
   await shop.pass(3_600);
   const changed = await shop.ask("PATCH", path, {
     url: second.url,
@@ -422,5 +423,26 @@ test("private addresses are refused at delivery", async () => {
   expect(attempts[0]).toMatchObject({
     responseStatus: null,
     error: expect.stringContaining("private IP address"),
+  });
+});
+
+// Guarantee: outside the local world a receiver is a public HTTPS address, when it is made and when it is changed.
+test("a server with other people's money", async () => {
+  const staging = await world.startServer({
+    env: { FLORIN_MODE: "staging", FLORIN_WORKER: "off" },
+  });
+  const there = hooks(world, () => staging.baseUrl);
+  const create = (url: string) => there.ask("POST", "/v1/webhook-endpoints", { url });
+  for (const url of ["http://shop.example.com/", "http://127.0.0.1:9/", "https://localhost/"])
+    expect(await create(url)).toMatchObject({
+      status: 400,
+      body: { code: "params_validation", issues: [{ field: "url" }] },
+    });
+  const { status, body } = await create("https://shop.example.com/hook");
+  expect(status).toBe(201);
+  const path = `/v1/webhook-endpoints/${body.id}`;
+  expect(await there.ask("PATCH", path, { url: "https://10.0.0.1/" })).toMatchObject({
+    status: 400,
+    body: { code: "params_validation" },
   });
 });

@@ -40,7 +40,10 @@ export const DELIVERY_CHECK: Check = sqlCheck({
        join webhook_endpoint e on e.id = d.endpoint_id and e.state = 'enabled'
      where d.state = 'pending' and d.due_at < clock_timestamp() - ${STUCK} and not exists (
        select 1 from outbox b join webhook_delivery w on w.event_id = b.event_id and w.state = 'pending'
-       where b.payment_id = o.payment_id and b.sequence < o.sequence and w.endpoint_id = d.endpoint_id)`,
+       where b.payment_id = o.payment_id and b.sequence < o.sequence and w.endpoint_id = d.endpoint_id)
+       and not exists (
+         select 1 from webhook_attempt a join webhook_delivery t on t.id = a.delivery_id
+         where t.endpoint_id = d.endpoint_id and a.at > clock_timestamp() - ${STUCK})`,
     `select format('delivery %s counts %s attempts, %s are noted', d.id, d.attempts, count(a.number))
      from webhook_delivery d left join webhook_attempt a on a.delivery_id = d.id
      group by d.id having d.attempts <> count(a.number)`,
