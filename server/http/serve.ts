@@ -41,6 +41,7 @@ function end(ending: Ending, answer: Answer, failure: { error: unknown; code: st
   const { endpoint, parts, trace, counted } = ending;
   logRequest(parts, trace, answer.status, failure);
   if (ending.entered) leave(parts);
+  ending.entered = false;
   const whole = withHeaders(answer, trace.requestId, trace.version, endpoint.cors);
   addLimitHeaders(whole.headers, counted);
   // Whoever keeps the connection would ask a process that is gone.

@@ -19,6 +19,7 @@ import {
   orphanedPostgres,
   twoServers,
 } from "./faults-process.ts";
+import { crashWhileClaiming } from "./faults-push.ts";
 import { crashWhileRefunding, refundTurnsInvalid } from "./faults-refund.ts";
 import {
   commitAnswerLost,
@@ -94,6 +95,8 @@ const FAULTS: Record<string, Driver> = {
 
 /** Fail points that a payment does not run into by itself. */
 const SPECIAL: Record<string, Driver> = {
+  "claim.before_commit": (stage) => crashWhileClaiming(stage, "claim.before_commit"),
+  "claim.after_commit": (stage) => crashWhileClaiming(stage, "claim.after_commit"),
   "expire.before_change": crashWhileExpiring,
   "replace.after_store": killedDuringReplacement,
   "watch.before_record": (stage) => crashOnBlock(stage, "watch.before_record"),

@@ -92,7 +92,7 @@ async function waitFor<T>(
 
 /** Opens the stage: a world with two chains, and proxies before the first chain and the database. */
 export async function openStage(): Promise<Stage> {
-  const test = await createTestWorld({ chains: 2 });
+  const test = await createTestWorld({ chains: 2, native: true });
   const [first, second] = test.world.chains;
   if (first === undefined || second === undefined) throw new Error("the world lacks a chain");
   const url = first.anvil.rpcUrl;
