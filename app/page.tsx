@@ -59,7 +59,8 @@ export default function FrontPage() {
         </ul>
       </Card>
       <p>
-        <a href="/readme">Read the README</a> to try a payment, or look at{" "}
+        <a href="/readme">Read the README</a> to try a payment, or the{" "}
+        <a href="/docs/api">API reference</a> to build on it. A supervisor reads{" "}
         <a href="/healthz">health</a> and <a href="/readyz">readiness</a>.
       </p>
     </main>

@@ -57,6 +57,8 @@ export function actors(world: TestWorld, baseUrl: () => string) {
       const { EIP712Domain: _, ...types } = JSON.parse(String(params[1])).types;
       return account.signTypedData({ ...JSON.parse(String(params[1])), types });
     }
+    if (method === "personal_sign")
+      return account.signMessage({ message: { raw: params[0] as Hex } });
     const wallet = createWalletClient({ account, transport: http(rpcOf(chain_id)) });
     const { to, data, value } = params[0] as { to: Hex; data: Hex; value?: Hex };
     return wallet.sendTransaction({ to, data, value: BigInt(value ?? 0), chain: null });

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { actors } from "./api.ts";
+import { actors, until } from "./api.ts";
 import { type FieldAction, type FieldOption, fieldClient } from "./field-client.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -8,7 +8,7 @@ const CHAIN = "eip155:31337";
 let world: TestWorld;
 let server: TestServer;
 beforeAll(async () => {
-  world = await createTestWorld();
+  world = await createTestWorld({ native: true });
   server = await world.startServer();
 });
 afterAll(async () => world?.stop());
@@ -71,6 +71,8 @@ test.for([
   ["USDC", {}],
   ["USDT", { forget: true }],
   ["USDT", {}],
+  ["ETH", {}],
+  ["ETH", { forget: true }],
 ] as const)("%s, with %o", async ([symbol, options]) => {
   const { id, standing } = await pay(symbol, options);
   expect(standing).toMatchObject({ status: "succeeded", pollInMs: null });
@@ -80,6 +82,35 @@ test.for([
     [id],
   );
   expect(captures?.n).toBe("1");
+});
+
+// Guarantee: where the merchant asks for it, the same wallet first signs that the account is its own.
+test.for(["USDC", "ETH"])("%s with a proof of ownership", async (symbol) => {
+  const merchant = world.demo.merchants.find(({ flow }) => flow === "intermediary");
+  const ask = (is: boolean) =>
+    world.db.query("update merchant set prove_ownership = $2 where id = $1", [merchant?.id, is]);
+  await ask(true);
+  try {
+    // The change reaches the server by a notification.
+    await until(
+      async () => {
+        const made = await shop().create();
+        return world.db.query<{ prove_ownership: boolean }>(
+          "select prove_ownership from payment where id = $1",
+          [made.body.paymentId],
+        );
+      },
+      ([row]) => row?.prove_ownership === true,
+    );
+    const { actions, standing } = await pay(symbol);
+    expect(actions.map(({ method }) => method)).toEqual([
+      "personal_sign",
+      symbol === "ETH" ? "eth_sendTransaction" : "eth_signTypedData_v4",
+    ]);
+    expect(standing.status).toBe("succeeded");
+  } finally {
+    await ask(false);
+  }
 });
 
 // Guarantee: actions fetched by a wallet that knows nothing of the options are the ones the option carries.
