@@ -6,7 +6,7 @@ import { type Credentials, createCredentials } from "#server/db/credentials.ts";
 import { createListener } from "#server/db/listener.ts";
 import { createRateCounts } from "#server/db/rate-counts.ts";
 import { createStore } from "#server/db/store.ts";
-import { isTransient } from "#server/db/transaction.ts";
+import { isCrowded, isTransient } from "#server/db/transaction.ts";
 import { createWakeup, type ProcessWakeup } from "#server/db/wakeup.ts";
 import { createQueue, type Queue } from "#server/jobs/queue.ts";
 import { systemClock } from "#server/platform/clock.ts";
@@ -46,7 +46,9 @@ export type Container = {
 /** Builds a process's parts; connections open on first use. `worker`: this process also works off the job queue. */
 export function openContainer(settings: Env, { worker }: { worker: boolean }): Container {
   const log = createLog(settings.LOG_LEVEL);
-  const db = createDatabase(settings.DATABASE_URL);
+  const db = createDatabase(settings.DATABASE_URL, {
+    waiting: settings.FLORIN_MAX_DATABASE_QUEUE,
+  });
   const listener = createListener(settings.DATABASE_URL, ["payment", "credentials"], log);
   const queue = createQueue(settings.DATABASE_URL, log, { worker });
   const credentials = createCredentials(db.query, settings.FLORIN_KEY_PEPPER, listener, log);
@@ -83,7 +85,8 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     state: { phase: "starting" },
     verifyChains: verify,
     checkDatabase: () => checkDatabase(db),
-    isOutage: (error) => error instanceof ChainUnavailable || isTransient(error),
+    isOutage: (error) =>
+      error instanceof ChainUnavailable || isTransient(error) || isCrowded(error),
     async close() {
       wakeup.shut();
       limits.stop();

@@ -20,16 +20,49 @@ export type Database = {
 /** Longest time one statement may take; a money transaction has many short ones. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 
-/** Opens the connections lazily; `max` bounds them. */
-export function createDatabase(url: string, { max = 20 }: { max?: number } = {}): Database {
-  const pool = new pg.Pool({
+/** Thrown at once instead of waiting for a connection behind too many others. */
+export class PoolCrowded extends Error {}
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** A pool with a queue of bounded length. */
+class BoundedPool extends pg.Pool {
+  readonly #waiting: number;
+
+  constructor(config: pg.PoolConfig, waiting: number) {
+    super(config);
+    this.#waiting = waiting;
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): Promise<pg.PoolClient> | void {
+    if (this.waitingCount < this.#waiting)
+      return connected === undefined ? super.connect() : super.connect(connected);
+    const crowded = new PoolCrowded(`${this.waitingCount} wait for a database connection`);
+    if (connected === undefined) return Promise.reject(crowded);
+    connected(crowded, undefined, () => undefined);
+  }
+}
+
+/** Opens the connections lazily; `max` bounds them, and `waiting` those who wait for one. */
+export function createDatabase(
+  url: string,
+  { max = 20, waiting = 10_000 }: { max?: number; waiting?: number } = {},
+): Database {
+  const config: pg.PoolConfig = {
     connectionString: url,
     max,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     connectionTimeoutMillis: 10_000,
     idle_in_transaction_session_timeout: 30_000,
     application_name: "florin",
-  });
+  };
+  const pool = new BoundedPool(config, waiting);
   // An idle connection that the server closes is replaced on next use; without a listener it would end the process.
   pool.on("error", () => undefined);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });

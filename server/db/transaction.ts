@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Query } from "./client.ts";
+import { PoolCrowded, type Query } from "./client.ts";
 
 /** SQLSTATEs after which the same work may be tried again from its start. */
 const RETRYABLE = new Set([
@@ -26,15 +26,17 @@ export function isTransient(error: unknown): boolean {
   if (code !== undefined) return RETRYABLE.has(code) || code.startsWith("E");
   return (
     error instanceof Error &&
-    /Connection terminated|not queryable|connection timeout|timeout exceeded when trying to connect/i.test(
-      error.message,
-    )
+    /Connection terminated|not queryable|connection timeout/i.test(error.message)
   );
 }
 
-/** Every connection was in use for as long as a call waits for one: waiting again would only make the others wait. */
-const waitedInVain = (error: unknown): boolean =>
-  error instanceof Error && error.message.includes("timeout exceeded when trying to connect");
+/**
+ * Whether every connection is in use and too many wait for one, or one was waited for in vain. Nothing was sent; waiting
+ * again would only make the others wait.
+ */
+export const isCrowded = (error: unknown): boolean =>
+  error instanceof PoolCrowded ||
+  (error instanceof Error && error.message.includes("timeout exceeded when trying to connect"));
 
 /** Whether an error is a unique violation, and of which constraint. */
 export const uniqueViolation = (error: unknown): string | null =>
@@ -80,7 +82,7 @@ export async function inTransaction<T>(
     try {
       return await once(pool, work);
     } catch (error) {
-      if (attempt === MAX_TRIES || !isTransient(error) || waitedInVain(error)) throw error;
+      if (attempt === MAX_TRIES || !isTransient(error)) throw error;
       await pause(Math.min(1000, 20 * 2 ** attempt) * (0.5 + Math.random() / 2));
     }
   }

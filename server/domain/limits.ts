@@ -7,19 +7,19 @@ export type Limit = { windowS: number; calls: number; sandboxCalls: number };
  */
 export const LIMITS = {
   /** Merchant-side calls of one API key. */
-  key: { windowS: 10, calls: 10_000, sandboxCalls: 1_000_000 },
+  key: { windowS: 10, calls: 10_000, sandboxCalls: 300_000 },
   /** Gateway calls of one API key. */
-  wallet: { windowS: 2, calls: 10_000, sandboxCalls: 200_000 },
+  wallet: { windowS: 2, calls: 10_000, sandboxCalls: 60_000 },
   /** Gateway calls of one app and client id. */
-  client: { windowS: 2, calls: 200, sandboxCalls: 200_000 },
+  client: { windowS: 2, calls: 200, sandboxCalls: 20_000 },
   /** Gateway calls about one payment. */
-  payment: { windowS: 2, calls: 100, sandboxCalls: 200_000 },
+  payment: { windowS: 2, calls: 100, sandboxCalls: 2_000 },
   /** Lists of options of one payment: each may ask a chain's node. */
-  options: { windowS: 2, calls: 10, sandboxCalls: 20_000 },
+  options: { windowS: 2, calls: 10, sandboxCalls: 300 },
   /** Calls from one address. */
-  address: { windowS: 2, calls: 10_000, sandboxCalls: 200_000 },
+  address: { windowS: 2, calls: 10_000, sandboxCalls: 60_000 },
   /** Credentials from one address that were refused. */
-  failures: { windowS: 2, calls: 20, sandboxCalls: 20_000 },
+  failures: { windowS: 2, calls: 20, sandboxCalls: 500 },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

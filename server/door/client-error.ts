@@ -7,6 +7,9 @@ const STATUS: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
+/** How long a refused caller may take to read why. */
+const LINGER_MS = 2_000;
+
 /** Answers bytes that are no HTTP request as every other refusal is answered, and hangs up. */
 export function answerClientError(error: Error & { code?: string }, socket: Duplex): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
@@ -35,4 +38,6 @@ export function answerClientError(error: Error & { code?: string }, socket: Dupl
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+  // A caller that neither reads nor hangs up does not keep the connection.
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,22 +1,15 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Env } from "#server/platform/env.ts";
 import { createLog } from "#server/platform/log.ts";
-import { answerClientError } from "./client-error.ts";
+import { createHttpServer, drain } from "./http-server.ts";
 import { createDoor } from "./listener.ts";
 import { openPages, type Pages, pagesAreBuilt } from "./pages.ts";
 import { openChecked, openWorker, readSettings, refuseStart } from "./start-up.ts";
 import { stopOnSignal } from "./stop.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** A request's head, and all of it, must have arrived after this. */
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-/** Longer than proxies keep idle connections, so that none is closed while a request is on its way. */
-const KEEP_ALIVE_MS = 75_000;
-/** Calls still being worked on after this are cut off by a stop. */
-const DRAIN_MS = 6_000;
 
 function listen(server: Server, { HOST, PORT }: Env): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -40,16 +33,6 @@ export function withPort(settings: Env, port: number): Env {
   };
 }
 
-/** Stops taking connections, and waits for the answers under way; what is left after `DRAIN_MS` is cut off. */
-async function drain(server: Server): Promise<void> {
-  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  const idle = setInterval(() => server.closeIdleConnections(), 50);
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await ended;
-  clearInterval(idle);
-  clearTimeout(cut);
-}
-
 async function main(): Promise<void> {
   const settings = readSettings();
   const apiOnly = process.argv.includes("--api-only");
@@ -59,15 +42,7 @@ async function main(): Promise<void> {
   let pages: Pages | null = null;
   let isOpen = false;
   const door = createDoor({ log, pages: () => pages?.show ?? null, isOpen: () => isOpen });
-  const server = createServer(
-    {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-    },
-    door,
-  );
-  server.on("clientError", answerClientError);
+  const server = createHttpServer(door);
   const port = await listen(server, settings).catch((error: Error) =>
     refuseStart(`Cannot listen on ${settings.HOST}:${settings.PORT}: ${error.message}`),
   );

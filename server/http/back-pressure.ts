@@ -2,16 +2,16 @@ import type { Container } from "#server/container.ts";
 import { AppError } from "#server/platform/app-error.ts";
 
 /**
- * Counts a request as under way; throws 503 instead when too many are worked on, or too many statements wait for a
- * connection: a prompt refusal that is tried again beats an answer that comes after its caller gave up.
+ * Counts a request as under way; throws 503 instead when too many are worked on: a prompt refusal that is tried again beats
+ * an answer that comes after its caller gave up.
  */
-export function enter({ env, underWay, wakeup, db }: Container): void {
+export function enter({ env, underWay, wakeup }: Container): void {
   const worked = underWay.count - wakeup.held();
-  if (worked >= env.FLORIN_MAX_IN_FLIGHT || db.pool.waitingCount >= env.FLORIN_MAX_DATABASE_QUEUE)
+  if (worked >= env.FLORIN_MAX_IN_FLIGHT)
     throw new AppError("internal_error", "The service is busy: try again", {
       status: 503,
       retryAfterS: 1,
-      detail: `${worked} requests worked on, ${db.pool.waitingCount} waiting for a connection`,
+      detail: `${worked} requests are worked on`,
     });
   underWay.count += 1;
 }

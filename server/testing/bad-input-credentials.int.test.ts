@@ -380,7 +380,7 @@ const call = (
 const lasting = ({ status, headers, text }: Answer) => ({
   status,
   text: text.replaceAll(headers.get("request-id") ?? "?", "(request)"),
-  headers: [...headers].filter(([name]) => !["request-id", "date"].includes(name)),
+  headers: [...headers].filter(([name]) => !["request-id", "date", "ratelimit"].includes(name)),
 });
 
 describe.for(DOORS)("through the %s", (door) => {
