@@ -40,12 +40,13 @@ class BoundedPool extends pg.Pool {
 
   override connect(): Promise<pg.PoolClient>;
   override connect(connected: Connected): void;
-  override connect(connected?: Connected): Promise<pg.PoolClient> | void {
-    if (this.waitingCount < this.#waiting)
-      return connected === undefined ? super.connect() : super.connect(connected);
-    const crowded = new PoolCrowded(`${this.waitingCount} wait for a database connection`);
-    if (connected === undefined) return Promise.reject(crowded);
-    connected(crowded, undefined, () => undefined);
+  override connect(connected?: Connected): Promise<pg.PoolClient> | undefined {
+    const isFull = this.waitingCount >= this.#waiting;
+    const crowded = () => new PoolCrowded(`${this.waitingCount} wait for a connection already`);
+    if (connected === undefined) return isFull ? Promise.reject(crowded()) : super.connect();
+    if (isFull) connected(crowded(), undefined, () => undefined);
+    else super.connect(connected);
+    return undefined;
   }
 }
 

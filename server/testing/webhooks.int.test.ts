@@ -230,9 +230,13 @@ test("deliveries, their attempts and sending again", async () => {
   const program = await shop.receiver(refuse(500, { "x-reason": "tired" }));
   const { id: endpointId } = await shop.endpoint(program.url, { topics: ["payment.created"] });
   const paymentId = await shop.created();
-  const [pending] = await until(
-    () => shop.deliveries(endpointId, "&state=pending"),
-    (all) => (all[0]?.attemptCount ?? 0) >= 1,
+  // Events of earlier payments may still be on their way to every endpoint.
+  const pending = await until(
+    async () =>
+      (await shop.deliveries(endpointId, "&state=pending")).find(
+        (one: { paymentId: string }) => one.paymentId === paymentId,
+      ),
+    (one) => (one?.attemptCount ?? 0) >= 1,
   );
   const delivery = await shop.delivery(pending.id);
   expect(delivery).toMatchObject({
@@ -267,8 +271,9 @@ test("deliveries, their attempts and sending again", async () => {
     endedAt: expect.stringMatching(/Z$/),
     attemptCount: 10,
   });
-  expect(program.received).toHaveLength(10);
-  expect(new Set(program.received.map(({ text }) => text)).size).toBe(1);
+  const ours = program.received.filter(({ body }) => body.id === pending.eventId);
+  expect(ours).toHaveLength(10);
+  expect(new Set(ours.map(({ text }) => text)).size).toBe(1);
 
   program.behave(take);
   const again = await shop.ask("POST", `/v1/webhook-deliveries/${pending.id}/redeliver`);

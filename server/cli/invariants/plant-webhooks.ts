@@ -24,7 +24,8 @@ export const WEBHOOK_PLANTS: Plant[] = [
   rows(
     "I32",
     "a gap in a merchant's numbers",
-    `update outbox set number = number + 1 where id = (select max(id) from outbox where merchant_id = ${MERCHANT})`,
+    `update outbox set number = number + 1 where id = (select id from outbox
+       where merchant_id = ${MERCHANT} and number is not null order by number desc limit 1)`,
   ),
   rows(
     "I32",
