@@ -21,7 +21,9 @@ test("the route table is the file tree", () => {
 
 // Guarantee: each route file answers exactly the contract's methods of its path, and preflights where browsers may call.
 test.for(FILES)("$name", async ({ name, path }) => {
-  const exported: Record<string, unknown> = { ...(await import(/* @vite-ignore */ `../../${name}`)) };
+  const exported: Record<string, unknown> = {
+    ...(await import(/* @vite-ignore */ `../../${name}`)),
+  };
   const ofPath = ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const cors = ofPath.some((endpoint) => endpoint.cors);
   const methods = [...ofPath.map(({ method }) => method), ...(cors ? ["OPTIONS"] : [])];
