@@ -28,8 +28,6 @@ export type Container = {
   queue: Queue;
   wakeup: ProcessWakeup;
   limits: Limits;
-  /** Requests that were begun and not answered, counted by the edge. */
-  underWay: { count: number };
   /** Held polls by key, counted by the edge. */
   heldByKey: Map<string, number>;
   /** `starting` until the process entry has started what it is to run; `stopping` from the stop signal on. */
@@ -80,7 +78,6 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     queue,
     wakeup,
     limits,
-    underWay: { count: 0 },
     heldByKey: new Map(),
     state: { phase: "starting" },
     verifyChains: verify,

@@ -5,6 +5,7 @@ import type { RouteHandler } from "#server/http/define-route.ts";
 import { healthz, readyz } from "#server/http/health.ts";
 import {
   brokenAnswer,
+  busy,
   malformedRequest,
   notReadyYet,
   unknownPath,
@@ -13,6 +14,7 @@ import {
 import { openapi } from "#server/http/openapi.ts";
 import type { Log } from "#server/platform/log.ts";
 import { HttpConnection } from "./connection.ts";
+import { createGate, type Work } from "./gate.ts";
 import { createMatcher, pathOf } from "./match.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -24,6 +26,8 @@ export type DoorParts = {
   pages: () => NodeListener | null;
   /** False until the process may serve requests. */
   isOpen: () => boolean;
+  /** Most requests worked on or in line at once, held polls not counted. */
+  maxInFlight: number;
 };
 
 const OWN_PATHS: Readonly<Record<string, Readonly<Record<string, RouteHandler>>>> = {
@@ -46,7 +50,7 @@ const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/
 function adapt(
   answer: (request: Request, target: string, connection: HttpConnection) => Promise<Response>,
   onError: (error: unknown) => Response,
-): NodeListener {
+): Work {
   const platform = { Request: globalThis.Request, Response: globalThis.Response };
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
@@ -60,11 +64,11 @@ function adapt(
   answerWith(globalThis.Response);
   Object.defineProperty(globalThis, "Request", { value: platform.Request });
   Object.defineProperty(globalThis, "Response", { value: platform.Response });
-  return (incoming, outgoing) => void listener(incoming, outgoing);
+  return listener;
 }
 
 /** The process's one HTTP listener: the API by its route table, everything else by the pages. */
-export function createDoor({ log, pages, isOpen }: DoorParts): NodeListener {
+export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): NodeListener {
   const match = createMatcher({ ...ROUTES, ...OWN_PATHS });
   const answer = async (
     request: Request,
@@ -81,16 +85,23 @@ export function createDoor({ log, pages, isOpen }: DoorParts): NodeListener {
     if (!isOpen() && !(path in OWN_PATHS)) return notReadyYet(path);
     return handler(request, { params: Promise.resolve(found.params), connection });
   };
-  const api = adapt(answer, (error) => {
+  const onError = (error: unknown) => {
     if (error instanceof RequestError) return malformedRequest("/v1/");
     log.error({ err: error }, "a request was answered by no step");
     return brokenAnswer("/v1/");
-  });
+  };
+  const work = adapt(answer, onError);
+  const refuse = adapt(async (_, target) => busy(pathOf(target)), onError);
+  const gate = createGate({ most: maxInFlight, work, refuse }, (refused) =>
+    log.warn({ refused, maxInFlight }, "more requests came than are worked on at once"),
+  );
   return (incoming, outgoing) => {
     const target = targetOf(incoming);
     const path = pathOf(target);
     const show = isApi(path) || path in OWN_PATHS || !target.startsWith("/") ? null : pages();
-    if (show === null) api(incoming, outgoing);
-    else show(incoming, outgoing);
+    if (show !== null) show(incoming, outgoing);
+    // Whether the process lives and is ready is told however much it has to do.
+    else if (path in OWN_PATHS) void work(incoming, outgoing);
+    else gate(incoming, outgoing);
   };
 }

@@ -41,7 +41,12 @@ async function main(): Promise<void> {
   const log = createLog(settings.LOG_LEVEL);
   let pages: Pages | null = null;
   let isOpen = false;
-  const door = createDoor({ log, pages: () => pages?.show ?? null, isOpen: () => isOpen });
+  const door = createDoor({
+    log,
+    pages: () => pages?.show ?? null,
+    isOpen: () => isOpen,
+    maxInFlight: settings.FLORIN_MAX_IN_FLIGHT,
+  });
   const server = createHttpServer(door);
   const port = await listen(server, settings).catch((error: Error) =>
     refuseStart(`Cannot listen on ${settings.HOST}:${settings.PORT}: ${error.message}`),

@@ -42,6 +42,16 @@ export const starting = (): AppError =>
 /** As `starting`, where no endpoint was asked yet. */
 export const notReadyYet = (path: string): Response => notServed(starting(), path);
 
+/** More requests are worked on than may be: a prompt refusal that is tried again beats an answer after the caller gave up. */
+export const busy = (path: string): Response =>
+  notServed(
+    new AppError("internal_error", "The service is busy: try again", {
+      status: 503,
+      retryAfterS: 1,
+    }),
+    path,
+  );
+
 /** Something failed outside every step. */
 export const brokenAnswer = (path: string): Response =>
   notServed(new AppError("internal_error", "Internal error"), path);

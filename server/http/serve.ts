@@ -2,7 +2,6 @@ import { type Container, container } from "#server/container.ts";
 import type { EndpointShape } from "#server/contract/endpoint.ts";
 import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { type Answer, newRequestId, respond, withHeaders } from "./answer.ts";
-import { enter, leave } from "./back-pressure.ts";
 import type { Connection } from "./connection.ts";
 import { type Audience, errorAnswer } from "./error-answer.ts";
 import { hold, Later } from "./hold.ts";
@@ -26,8 +25,6 @@ type Ending = {
   parts: Container;
   trace: RequestTrace;
   counted: Counted;
-  /** It counts as under way. */
-  entered: boolean;
 };
 
 /** A caller that hung up is logged as this and answered nothing. */
@@ -36,12 +33,10 @@ const HUNG_UP = 499;
 const audienceOf = ({ auth }: EndpointShape): Audience =>
   auth === "gateway" ? "gateway" : "merchant";
 
-/** Ends a request: its log line, its place among those under way, and the headers its answer needs. */
+/** Ends a request: its log line, and the headers its answer needs. */
 function end(ending: Ending, answer: Answer, failure: { error: unknown; code: string } | null) {
   const { endpoint, parts, trace, counted } = ending;
   logRequest(parts, trace, answer.status, failure);
-  if (ending.entered) leave(parts);
-  ending.entered = false;
   const whole = withHeaders(answer, trace.requestId, trace.version, endpoint.cors);
   addLimitHeaders(whole.headers, counted);
   // Whoever keeps the connection would ask a process that is gone.
@@ -110,10 +105,8 @@ export async function serve(
   };
   const parts = container();
   const counted: Counted = { policy: "", closest: null };
-  const ending: Ending = { endpoint, parts, trace, counted, entered: false };
+  const ending: Ending = { endpoint, parts, trace, counted };
   try {
-    enter(parts);
-    ending.entered = true;
     // Before its chains were compared a process would offer nothing, which a wallet takes for an empty purse.
     if (parts.state.phase === "starting") throw starting();
     const made = await work({ request, container: parts, params, connection, counted, trace });

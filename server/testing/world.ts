@@ -12,6 +12,7 @@ import { type Running, startProcess } from "#server/sandbox/process.ts";
 import { type Demo, seedDemo } from "#server/sandbox/seed.ts";
 import { startWorld, type World } from "#server/sandbox/world.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
+import { copyDatabaseTemplate } from "./database-template.ts";
 
 /** A world of its own for a test: PostgreSQL, chains, a seeded database; ports and keys are nobody else's. */
 export type TestWorld = {
@@ -91,6 +92,7 @@ export async function createTestWorld(
 ): Promise<TestWorld> {
   const { firstChainId = 31337, environment = "test" } = options;
   const dir = mkdtempSync(join(tmpdir(), "florin-test-"));
+  copyDatabaseTemplate(join(dir, "postgres"));
   const world = await startWorld({
     dir,
     chainIds: options.chains === 2 ? [firstChainId, firstChainId + 1] : [firstChainId],
