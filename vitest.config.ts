@@ -22,7 +22,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           globalSetup: ["server/testing/global-setup.ts"],
-          maxWorkers: 4,
+          maxWorkers: 3,
         },
       },
       {
