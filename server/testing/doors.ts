@@ -206,12 +206,12 @@ export function expectCommonHeaders({ headers }: Answer, gateway: boolean): void
 
 /**
  * Every table with its number of rows and a digest of their contents; with `about` only of the rows that mention it.
- * When a key was last used, and which number an event was given, is no content.
+ * When a key was last used, how often somebody called, and which number an event was given, is no content.
  */
 export async function contents(db: Database, about = ""): Promise<Record<string, string>> {
   const tables = await db.query<{ name: string }>(
     `select quote_ident(schemaname) || '.' || quote_ident(relname) as name from pg_stat_user_tables
-     where (schemaname = 'public' and relname <> '_prisma_migrations') or (schemaname, relname) = ('pgboss', 'job')`,
+     where (schemaname = 'public' and relname not in ('_prisma_migrations', 'rate_count')) or (schemaname, relname) = ('pgboss', 'job')`,
     [],
   );
   const parts = tables.map(
