@@ -14,6 +14,8 @@ export async function makeDatabaseTemplate(): Promise<() => void> {
   const postgres = await startPostgres({ dir });
   await migrate(databaseUrl(postgres.url, "template1"));
   await postgres.stop();
+  // Each copy finds a port of its own.
+  rmSync(join(dir, "port"), { force: true });
   process.env[VARIABLE] = dir;
   return () => rmSync(dir, { recursive: true, force: true });
 }
