@@ -3,9 +3,8 @@ import { newId } from "#server/platform/ids.ts";
 import type { IdempotencyClaim, NewPayment, Store, StoredAnswer } from "#server/ports/store.ts";
 import type { Database } from "./client.ts";
 import { newTermsOf } from "./event-snapshot.ts";
+import { storedClaim } from "./stored-claim.ts";
 import { isTransient } from "./transaction.ts";
-
-type ClaimRow = { fingerprint: Buffer; status_code: number | null; body: string | null };
 
 /** How often a create is tried again when the database goes away; each try is decided by the payment's own id. */
 const TRIES = 5;
@@ -95,27 +94,17 @@ async function insertOnce(
   return rowCount === 1;
 }
 
-const samePayment = (stored: ClaimRow, answer: StoredAnswer): boolean =>
-  stored.body === answer.body;
-
 async function resolveClaim(
   db: Database,
   claim: IdempotencyClaim,
   answer: StoredAnswer,
 ): ReturnType<Store["createPayment"]> {
-  const rows = await db.query<ClaimRow>(
-    `select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`,
-    [claim.scope, claim.key],
-  );
-  const stored = rows[0];
-  if (stored === undefined) throw new Error("the idempotency claim vanished");
+  const stored = await storedClaim(db.query, claim);
+  if (stored === null) throw new Error("the idempotency claim vanished");
   if (!stored.fingerprint.equals(Buffer.from(claim.fingerprint))) return { kind: "conflict" };
   // Our own row: an earlier try did commit and only its answer was lost.
-  if (samePayment(stored, answer)) return { kind: "created" };
-  return {
-    kind: "replay",
-    answer: { status: stored.status_code ?? 500, body: stored.body ?? "" },
-  };
+  if (stored.answer?.body === answer.body) return { kind: "created" };
+  return { kind: "replay", answer: stored.answer ?? { status: 500, body: "" } };
 }
 
 /** `Store.createPayment`: safe to run again after a lost answer, since id and claim decide. */

@@ -1,12 +1,11 @@
 import type { IdempotencyClaim, OnceOutcome, StoredAnswer } from "#server/ports/store.ts";
 import type { Database, Query } from "./client.ts";
+import { storedClaim } from "./stored-claim.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** How long a repetition waits for the call it repeats. */
 const WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
-
-type ClaimRow = { fingerprint: Buffer; status_code: number | null; body: string | null };
 
 async function claimed(query: Query, claim: IdempotencyClaim): Promise<OnceOutcome | null> {
   await query(`set local lock_timeout = '${WAIT}'`);
@@ -17,15 +16,10 @@ async function claimed(query: Query, claim: IdempotencyClaim): Promise<OnceOutco
   );
   await query("set local lock_timeout = 0");
   if (made.length === 1) return null;
-  const [row] = await query<ClaimRow>(
-    `select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`,
-    [claim.scope, claim.key],
-  );
-  if (row === undefined) return { kind: "busy" };
-  if (!row.fingerprint.equals(Buffer.from(claim.fingerprint))) return { kind: "conflict" };
-  return row.status_code === null || row.body === null
-    ? { kind: "busy" }
-    : { kind: "replay", answer: { status: row.status_code, body: row.body } };
+  const earlier = await storedClaim(query, claim);
+  if (earlier === null) return { kind: "busy" };
+  if (!earlier.fingerprint.equals(Buffer.from(claim.fingerprint))) return { kind: "conflict" };
+  return earlier.answer === null ? { kind: "busy" } : { kind: "replay", answer: earlier.answer };
 }
 
 /** `Store.once`: claim, work and answer are one transaction, so that a lost one leaves none of them. */

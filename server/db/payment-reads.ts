@@ -15,6 +15,7 @@ import {
   toPayment,
   toSettlement,
 } from "./rows.ts";
+import { storedClaim } from "./stored-claim.ts";
 import { inTransaction } from "./transaction.ts";
 
 async function saveOptions(
@@ -136,23 +137,7 @@ export const paymentReads = (
       );
       return rows[0] === undefined ? null : toAttempt(rows[0]);
     },
-    async storedAnswer(scope, key) {
-      const rows = await db.query<{
-        fingerprint: Buffer;
-        status_code: number | null;
-        body: string | null;
-      }>(
-        `select fingerprint, status_code, body from idempotency_key where scope = $1 and key = $2`,
-        [scope, key],
-      );
-      const row = rows[0];
-      if (row === undefined) return null;
-      const answer =
-        row.status_code === null || row.body === null
-          ? null
-          : { status: row.status_code, body: row.body };
-      return { fingerprint: new Uint8Array(row.fingerprint), answer };
-    },
+    storedAnswer: (scope, key) => storedClaim(db.query, { scope, key }),
     async forgetAnswers(days) {
       const rows = await db.query(
         `delete from idempotency_key where created_at < clock_timestamp() - make_interval(days => $1) returning 1`,
