@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { chainOf } from "#server/domain/asset/caip.ts";
 import type { Surroundings } from "#server/domain/payment/surroundings.ts";
 import { type ChainEntry, type Registry, registrySchema } from "#server/platform/registry.ts";
 import { SHIPPED_REGISTRY } from "#server/platform/registry-shipped.ts";
@@ -35,7 +36,7 @@ export function namesOf({ chains }: Registry): Named {
   return {
     chain: entry,
     token(asset) {
-      const chain = entry(asset.slice(0, asset.indexOf("/")));
+      const chain = entry(chainOf(asset));
       return chain === null ? null : nameToken(chain, asset);
     },
   };

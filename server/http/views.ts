@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { fiatAmount, tokenAmount } from "#server/contract/display.ts";
 import type { getGatewayPayment, getGatewayPaymentStatus } from "#server/contract/gateway.ts";
+import { chainOf } from "#server/domain/asset/caip.ts";
 import { POLL_INTERVAL_MS } from "#server/domain/payment/polling.ts";
 import type { PaymentStatus } from "#server/domain/payment/state.ts";
 import { isFinal } from "#server/domain/payment/transitions.ts";
@@ -16,7 +17,7 @@ const absolute = (services: Services, url: string | null): string | null =>
 
 /** A token amount as the wire shows it; `asset` is CAIP-19 without prefix. */
 export function tokenView(services: Services, asset: string, minor: bigint) {
-  const chain = services.chains.get(asset.slice(0, asset.indexOf("/")))?.facts;
+  const chain = services.chains.get(chainOf(asset))?.facts;
   const token = chain?.tokens.find((one) => one.asset === asset);
   if (chain === undefined || token === undefined) return tokenAmount(asset, minor, null);
   return tokenAmount(asset, minor, {

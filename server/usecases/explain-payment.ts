@@ -1,3 +1,4 @@
+import { chainOf } from "#server/domain/asset/caip.ts";
 import { type Explanation, explain } from "#server/domain/payment/explain.ts";
 import type { PaymentFacts } from "#server/domain/payment/facts.ts";
 import { readNotes, readSituation } from "#server/domain/payment/read-situation.ts";
@@ -23,7 +24,7 @@ function ownSurroundings({ chains, env }: Services): Surroundings {
     batchEveryS: env.FLORIN_SETTLEMENT_BATCH_S,
     chain: facts,
     token(asset) {
-      const chain = facts(asset.slice(0, asset.indexOf("/")));
+      const chain = facts(chainOf(asset));
       const token = chain?.tokens.find((one) => one.asset === asset);
       if (chain === null || token === undefined) return null;
       return { symbol: token.symbol, decimals: token.decimals, network: chain.name };

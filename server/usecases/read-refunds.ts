@@ -1,3 +1,4 @@
+import { addressOf, chainOf } from "#server/domain/asset/caip.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Refund, RefundView } from "#server/ports/refunds.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
@@ -8,10 +9,9 @@ type MerchantCaller = Caller & { kind: "merchant" };
 /** Adds the transfer the merchant's wallet is to make, if the refund waits for one. */
 export function viewRefund(services: Services, refund: Refund, payment: Payment): RefundView {
   if (refund.state !== "awaiting_merchant") return { refund, transfer: null };
-  const chain = services.chains.get(refund.asset.slice(0, refund.asset.indexOf("/")));
-  const last = (account: string) => account.slice(account.lastIndexOf(":") + 1);
-  const from = last(payment.destinations[refund.asset] ?? "");
-  const to = last(refund.destination);
+  const chain = services.chains.get(chainOf(refund.asset));
+  const from = addressOf(payment.destinations[refund.asset] ?? "");
+  const to = addressOf(refund.destination);
   return { refund, transfer: chain?.walletTransfer(refund.asset, from, to, refund.amount) ?? null };
 }
 

@@ -2,6 +2,7 @@ import {
   type Account,
   accountId,
   assetId,
+  chainOf,
   parseAccount,
   parseAsset,
 } from "#server/domain/asset/caip.ts";
@@ -43,7 +44,7 @@ function readDestination(services: Services, asset: string, text: string): strin
   const wrong = (message: string): Finding => ({ member: "destination", message });
   const account = parseAccount(text);
   if (account === null) return wrong("must be a CAIP-10 account, such as eip155:8453:0x…");
-  const facts = services.chains.get(asset.slice(0, asset.indexOf("/")))?.facts;
+  const facts = services.chains.get(chainOf(asset))?.facts;
   if (facts === undefined || account.chain !== facts.chain)
     return wrong("must be on the same chain as the asset");
   const reason = unfit(account, facts);

@@ -1,3 +1,4 @@
+import { addressOf } from "#server/domain/asset/caip.ts";
 import type { ChainPort, SentTransfer } from "#server/ports/chain.ts";
 import type { Refund } from "#server/ports/refunds.ts";
 import type { Services } from "#server/ports/services.ts";
@@ -8,8 +9,6 @@ const LIMIT = 100;
 const SPANS = [500n, 10n];
 
 type Awaited = Refund & { sender: string; recipient: string };
-
-const addressOf = (account: string): string => account.slice(account.lastIndexOf(":") + 1);
 
 /** Refunds that wait for their merchants, with the accounts between which the transfer must go. */
 async function awaitedUpTo(services: Services, chain: string, upTo: bigint): Promise<Awaited[]> {

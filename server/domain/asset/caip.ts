@@ -61,3 +61,9 @@ export const assetId = ({ chain, namespace, reference }: AssetRef): string =>
 
 /** The CAIP-10 spelling of an account. */
 export const accountId = ({ chain, address }: Account): string => `${chain}:${address}`;
+
+/** Chain of a CAIP-19 asset. */
+export const chainOf = (asset: string): string => asset.slice(0, asset.indexOf("/"));
+
+/** Address of a CAIP-10 account. */
+export const addressOf = (account: string): string => account.slice(account.lastIndexOf(":") + 1);

@@ -1,12 +1,7 @@
+import { chainOf } from "#server/domain/asset/caip.ts";
 import type { PaymentFacts, SettlementFacts } from "./facts.ts";
 import type { Code, Money, SituationOf } from "./situation.ts";
-import {
-  chainOf,
-  networkName,
-  type Surroundings,
-  silentSince,
-  tokenMoney,
-} from "./surroundings.ts";
+import { networkName, type Surroundings, silentSince, tokenMoney } from "./surroundings.ts";
 
 type Succeeded = SituationOf<Extract<Code, `succeeded.${string}`>>;
 type Received = { due: Money; received: Money };

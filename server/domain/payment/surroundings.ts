@@ -1,3 +1,4 @@
+import { chainOf } from "#server/domain/asset/caip.ts";
 import type { AssetAmount, PaymentFacts } from "./facts.ts";
 import type { Money } from "./situation.ts";
 
@@ -17,9 +18,6 @@ export type Surroundings = {
 
 /** Seconds without a word from a chain after which that is what there is to say. */
 const SILENT_AFTER_S = 15;
-
-/** The chain of an asset. */
-export const chainOf = (asset: string): string => asset.slice(0, asset.indexOf("/"));
 
 /** What people call a chain. */
 export const networkName = (chain: string, around: Surroundings): string =>
