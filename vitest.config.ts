@@ -1,9 +1,24 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take a minute or more, the longest first: started late, they would run alone at the end. */
+const LONG = ["sandbox/main.", "crash-matrix-", "invariants.", "mechanisms.", "two-instances."];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = LONG.findIndex((name) => moduleId.includes(name));
+      return found === -1 ? LONG.length : found;
+    };
+    return files.toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 const shared = { environment: "node" as const, retry: 0, passWithNoTests: false };
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -22,7 +37,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           globalSetup: ["server/testing/global-setup.ts"],
-          maxWorkers: 3,
+          // Most of a test's time goes by while it waits for blocks: five worlds keep two cores busy.
+          maxWorkers: 5,
         },
       },
       {

@@ -5,7 +5,7 @@ import type { Hex } from "viem";
 import { createDatabase, type Database } from "#server/db/client.ts";
 import { NODE_FLAGS } from "#server/door/node-flags.ts";
 import { environment, migrate } from "#server/sandbox/migrate.ts";
-import { ROOT } from "#server/sandbox/prepare.ts";
+import { ROOT, serverEntry } from "#server/sandbox/prepare.ts";
 import { type Running, startProcess } from "#server/sandbox/process.ts";
 import { type Demo, seedDemo } from "#server/sandbox/seed.ts";
 import { startWorld, type World } from "#server/sandbox/world.ts";
@@ -32,7 +32,7 @@ async function startServer(world: World, env: Record<string, string>): Promise<B
   const running = await startProcess(
     "server",
     process.execPath,
-    [...NODE_FLAGS, join(ROOT, "server/door/main.ts")],
+    [...NODE_FLAGS, serverEntry("main")],
     {
       ready: /listening on (http:\/\/\S+:(\d+))/,
       env: {

@@ -1,59 +1,81 @@
 import pg from "pg";
 import type { Log } from "#server/platform/log.ts";
 
-/** Holds a named lease while its own database connection lives; one process in the whole installation has it. */
+/** A named lease; one process in the whole installation has it. */
 export type Lease = {
   /** Tries to take the lease, or tells whether it is still held. */
   held(): Promise<boolean>;
+};
+
+/** Every lease of one process, held by one database connection and gone with it. */
+export type Leases = {
+  lease(name: string): Lease;
   release(): Promise<void>;
 };
 
-/** A lease as a session advisory lock: a process that dies, or loses its connection, loses it at once. */
-export function createLease(url: string, name: string, log: Log): Lease {
-  let client: pg.Client | null = null;
-  let locked = false;
+/** Leases as session advisory locks: a process that dies, or loses its connection, loses them at once. */
+export function createLeases(url: string, log: Log): Leases {
+  let client: Promise<pg.Client> | null = null;
+  let answering: Promise<unknown> | null = null;
+  const locked = new Set<string>();
   const drop = () => {
-    locked = false;
-    client?.end().catch((error: Error) => log.debug({ err: error }, "lease connection"));
+    locked.clear();
+    const lost = client;
     client = null;
+    lost
+      ?.then((connection) => connection.end())
+      .catch((error: Error) => log.debug({ err: error }, "lease connection"));
   };
-  const connect = async () => {
+  const connect = (): Promise<pg.Client> => {
     const fresh = new pg.Client({
       connectionString: url,
       application_name: "florin-lease",
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
     });
-    fresh.on("error", drop);
-    await fresh.connect();
-    client = fresh;
-    return fresh;
+    const opening = fresh.connect().then(() => fresh);
+    // A late word from a connection that was given up must not drop its successor.
+    fresh.on("error", () => {
+      if (client === opening) drop();
+    });
+    return opening;
+  };
+  /** One question serves every lease that asks while it is open. */
+  const answers = (connection: pg.Client) => {
+    answering ??= connection.query("select 1").finally(() => {
+      answering = null;
+    });
+    return answering;
+  };
+  const held = async (name: string): Promise<boolean> => {
+    client ??= connect();
+    const used = client;
+    try {
+      const connection = await used;
+      if (locked.has(name)) {
+        await answers(connection);
+        return locked.has(name);
+      }
+      const { rows } = await connection.query<{ ok: boolean }>(
+        "select pg_try_advisory_lock(hashtextextended($1, 0)) as ok",
+        [`florin:${name}`],
+      );
+      const ok = rows[0]?.ok === true && client === used;
+      if (ok) locked.add(name);
+      return ok;
+    } catch (error) {
+      log.warn({ lease: name, err: error }, "lease lost");
+      if (client === used) drop();
+      return false;
+    }
   };
   return {
-    async held() {
-      try {
-        const connection = client ?? (await connect());
-        if (locked) {
-          await connection.query("select 1");
-          return locked;
-        }
-        const { rows } = await connection.query<{ ok: boolean }>(
-          "select pg_try_advisory_lock(hashtextextended($1, 0)) as ok",
-          [`florin:${name}`],
-        );
-        locked = rows[0]?.ok ?? false;
-        return locked;
-      } catch (error) {
-        log.warn({ lease: name, err: error }, "lease lost");
-        drop();
-        return false;
-      }
-    },
+    lease: (name) => ({ held: () => held(name) }),
     async release() {
       const connection = client;
       client = null;
-      locked = false;
-      await connection?.end();
+      locked.clear();
+      await connection?.then((open) => open.end()).catch(() => undefined);
     },
   };
 }

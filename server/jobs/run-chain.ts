@@ -6,7 +6,7 @@ import { executeRefunds } from "#server/usecases/execute-refunds.ts";
 import { finalizeCaptures, orphanCaptures } from "#server/usecases/finalize-captures.ts";
 import { followPushes } from "#server/usecases/follow-pushes.ts";
 import { judgeArrivals } from "#server/usecases/judge-arrivals.ts";
-import { scanChain } from "#server/usecases/scan-chain.ts";
+import { type Scanned, scanChain } from "#server/usecases/scan-chain.ts";
 import { settle } from "#server/usecases/settle.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
 import { watchRefunds } from "#server/usecases/watch-refunds.ts";
@@ -42,12 +42,13 @@ async function sweepSubmissions(services: Services, chain: ChainPort): Promise<s
 }
 
 /** One turn of a chain's work; `sweep` adds what does not depend on new blocks. */
-export async function chainTurn(
+async function chainTurn(
   services: Services,
   chain: ChainPort,
+  scanned: Scanned,
   sweep: boolean,
 ): Promise<void> {
-  const { head, moved } = await scanChain(services, chain);
+  const { head, moved } = await scanChain(services, chain, scanned);
   if (moved) {
     await orphanCaptures(services, chain);
     await judgeArrivals(services, chain);
@@ -70,6 +71,7 @@ export async function chainTurn(
 export function createChainRunner(services: Services, chain: ChainPort): () => Promise<void> {
   let registered = false;
   let sweptAt = 0;
+  const scanned: Scanned = { head: "" };
   return async () => {
     if (!registered) {
       await registerSigners(services, chain);
@@ -78,6 +80,6 @@ export function createChainRunner(services: Services, chain: ChainPort): () => P
     const now = performance.now();
     const sweep = now - sweptAt >= SWEEP_EVERY_MS;
     if (sweep) sweptAt = now;
-    await chainTurn(services, chain, sweep);
+    await chainTurn(services, chain, scanned, sweep);
   };
 }

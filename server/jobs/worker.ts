@@ -5,7 +5,7 @@ import { createDeliverer } from "#server/usecases/deliver-webhooks.ts";
 import { expirePayments } from "#server/usecases/expire-payments.ts";
 import { numberEvents } from "#server/usecases/number-events.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
-import { createLease, type Lease } from "./lease.ts";
+import { createLeases, type Lease } from "./lease.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import type { Queue } from "./queue.ts";
 import { createChainRunner } from "./run-chain.ts";
@@ -61,12 +61,10 @@ export async function startWorker(
   databaseUrl: string,
 ): Promise<Worker> {
   const { log } = services;
-  const leases: Lease[] = [];
+  const leases = createLeases(databaseUrl, log);
   const loops: Loop[] = [];
   const add = (name: string, turn: () => Promise<void>, pauseMs: number) => {
-    const lease = createLease(databaseUrl, name, log);
-    leases.push(lease);
-    loops.push(startLoop(leased(lease, log, name, turn), pauseMs));
+    loops.push(startLoop(leased(leases.lease(name), log, name, turn), pauseMs));
   };
   for (const [name, chain] of services.chains)
     add(`chain:${name}`, createChainRunner(services, chain), chain.facts.pollMs);
@@ -96,7 +94,7 @@ export async function startWorker(
       await Promise.all(loops.map((loop) => loop.stop()));
       await deliverer.stop();
       await queue.stop();
-      await Promise.all(leases.map((lease) => lease.release()));
+      await leases.release();
     },
   };
 }

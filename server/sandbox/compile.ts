@@ -131,3 +131,5 @@ export function compileContracts(): Artifacts {
     ),
   } as Artifacts;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) compileContracts();

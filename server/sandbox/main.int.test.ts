@@ -159,7 +159,7 @@ test("a start serves, a stop ends everything, and a second start is quick and th
 
 const PARTS: { part: string; find(dir: string, first: Start): number; keepsWorld: boolean }[] = [
   { part: "the starter", find: (_, { child }) => child.pid ?? 0, keepsWorld: true },
-  { part: "the server", find: (dir) => oneOf(dir, "server/door/main.ts"), keepsWorld: true },
+  { part: "the server", find: (dir) => oneOf(dir, ".cache/server/main.mjs"), keepsWorld: true },
   { part: "PostgreSQL", find: (dir) => oneOf(dir, "bin/postgres"), keepsWorld: true },
   { part: "a chain", find: (dir) => oneOf(dir, "chain-31337.json"), keepsWorld: false },
 ];

@@ -5,7 +5,7 @@ import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
 import { createDatabase } from "#server/db/client.ts";
 import { NODE_FLAGS } from "#server/door/node-flags.ts";
 import { environment, migrate } from "./migrate.ts";
-import { prepare, ROOT } from "./prepare.ts";
+import { prepare, ROOT, serverEntry } from "./prepare.ts";
 import { endLeftovers, endsWithParent, type Running, startProcess } from "./process.ts";
 import { type Demo, demoSchema, seedDemo, seedPartnerKey } from "./seed.ts";
 import { startWorld, type World } from "./world.ts";
@@ -51,7 +51,7 @@ async function demoOf(world: World): Promise<Demo> {
   }
 }
 
-const SERVER_ENTRY = join(ROOT, "server/door/main.ts");
+const SERVER_ENTRY = serverEntry("main");
 /** Marks the server of a folder, so that the next start finds one that outlived its starter. */
 const markOf = (dir: string) => `--sandbox=${dir}`;
 
@@ -155,7 +155,7 @@ async function main(): Promise<void> {
   const settings = environment();
   const port = Number(settings.PORT ?? 3000);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  prepare({ build: true });
+  await prepare({ build: true });
   let starting: Promise<World> | null = null;
   let serving: Promise<{ server: Running; baseUrl: string }> | null = null;
   let stopping = false;

@@ -7,7 +7,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { createDatabase, type Database } from "#server/db/client.ts";
 import type { Registry } from "#server/platform/registry.ts";
 import { environment, migrate } from "#server/sandbox/migrate.ts";
-import { ROOT } from "#server/sandbox/prepare.ts";
+import { ROOT, serverEntry } from "#server/sandbox/prepare.ts";
 import { type Running, startProcess } from "#server/sandbox/process.ts";
 import { type Demo, seedDemo } from "#server/sandbox/seed.ts";
 import { startWorld, type World } from "#server/sandbox/world.ts";
@@ -51,7 +51,7 @@ async function startServer(world: World, options: ServerOptions = {}): Promise<T
     writeFileSync(file, JSON.stringify(options.registry(registry)));
     env.FLORIN_REGISTRY_FILE = file;
   }
-  const args = [join(ROOT, "server/door", `${entry}.ts`)];
+  const args = [serverEntry(entry)];
   if (entry === "main" && !pages) args.push("--api-only");
   const running = await startProcess(entry, bin, args, {
     ready: entry === "main" ? /listening on (http:\/\/\S+)/ : /worker/i,

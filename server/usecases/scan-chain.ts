@@ -69,16 +69,25 @@ export async function knowsTransfer(
   return transfers.some(({ txHash }) => txHash === receipt.hash);
 }
 
+/** What one scanner remembers between two looks: the head it has read up to, with its tags; empty: none yet. */
+export type Scanned = { head: string };
+
+const headKey = ({ latest, safe, finalized }: ChainHead): string =>
+  [latest.number, latest.hash, safe, finalized.number, finalized.hash].join(":");
+
 /**
  * Reads every block from the cursor to the head, each by its own hash and only on top of its verified parent, and records
- * what arrived. Returns the head, and whether anything was read; the head's tags are stored once the scan caught up.
+ * what arrived. Returns the head, and whether anything was read; the head's tags are stored once the scan caught up. A head
+ * that `scanned` names already costs neither a read nor a write.
  */
 export async function scanChain(
   services: Services,
   chain: ChainPort,
+  scanned: Scanned,
 ): Promise<{ head: ChainHead; moved: boolean }> {
   const name = chain.facts.chain;
   const head = await chain.head();
+  if (headKey(head) === scanned.head) return { head, moved: false };
   let cursor = (await services.store.cursor(name)) ?? (await startCursor(services, chain, head));
   let moved = false;
   // A head below the cursor is a lagging node, unless its block is not the one we read.
@@ -103,16 +112,17 @@ export async function scanChain(
     parent = block.hash;
     next++;
   }
-  const scanned = next - 1n;
-  const upTo = (number: bigint) => (number < scanned ? number : scanned);
+  const reached = next - 1n;
+  const upTo = (number: bigint) => (number < reached ? number : reached);
   // Depth and finality count only for blocks whose arrivals were read.
   await services.store.transaction((tx) =>
     tx.setHeads(name, {
       latest: upTo(head.latest.number),
       safe: upTo(head.safe),
       finalized: upTo(head.finalized.number),
-      finalizedTime: head.finalized.number <= scanned ? head.finalized.time : 0n,
+      finalizedTime: head.finalized.number <= reached ? head.finalized.time : 0n,
     }),
   );
+  if (reached >= head.latest.number) scanned.head = headKey(head);
   return { head, moved };
 }
