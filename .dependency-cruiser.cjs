@@ -65,7 +65,7 @@ module.exports = {
     outer(
       "trpc",
       "^server/trpc/",
-      [INNER, "^server/(contract|usecases|auth)/", "^server/container"],
+      [INNER, "^server/(contract|usecases|auth|http)/", "^server/container"],
       "Dashboard edge.",
     ),
     outer(
@@ -89,7 +89,7 @@ module.exports = {
     outer(
       "door",
       "^server/door/",
-      [INNER, "^app/v1/", "^server/(http|contract|container|jobs)"],
+      [INNER, "^app/v1/", "^server/(http|trpc|contract|container|jobs)"],
       "Process entries.",
     ),
     confine("viem", "viem", [

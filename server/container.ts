@@ -1,4 +1,5 @@
 import { createWebhookSender } from "#server/adapters/webhook-sender.ts";
+import { createFaucet } from "#server/chains/faucet.ts";
 import { createChains } from "#server/chains/index.ts";
 import { checkDatabase } from "#server/db/check-database.ts";
 import { createDatabase, type Database } from "#server/db/client.ts";
@@ -13,6 +14,7 @@ import { systemClock } from "#server/platform/clock.ts";
 import { type Env, env } from "#server/platform/env.ts";
 import { createLog, type Log } from "#server/platform/log.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
+import type { Faucet } from "#server/ports/faucet.ts";
 import type { Limits } from "#server/ports/limits.ts";
 import type { Services } from "#server/ports/services.ts";
 
@@ -28,6 +30,8 @@ export type Container = {
   queue: Queue;
   wakeup: ProcessWakeup;
   limits: Limits;
+  /** Null everywhere but in a sandbox. */
+  faucet: Faucet | null;
   /** Held polls by key, counted by the edge. */
   heldByKey: Map<string, number>;
   /** `starting` until the process entry has started what it is to run; `stopping` from the stop signal on. */
@@ -78,6 +82,7 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     queue,
     wakeup,
     limits,
+    faucet: createFaucet(settings),
     heldByKey: new Map(),
     state: { phase: "starting" },
     verifyChains: verify,

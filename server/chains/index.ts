@@ -8,6 +8,10 @@ import { createEvmChain, type EvmChain } from "./evm/chain.ts";
 import { createPriceSource } from "./evm/price-feeds.ts";
 import { createRpc, type Rpc } from "./evm/rpc.ts";
 import { createScreening } from "./evm/sanctions.ts";
+import { createSolanaChain } from "./solana/chain.ts";
+import { solanaPrices } from "./solana/prices.ts";
+import { createRpc as createSolanaRpc } from "./solana/rpc.ts";
+import { verifySolana } from "./solana/verify.ts";
 
 /** The configured chains, and what is read from them besides payments. */
 export type Chains = {
@@ -21,10 +25,19 @@ export type Chains = {
 /** Pause before chains that did not answer are compared again. */
 const VERIFY_AGAIN_MS = 3_000;
 
-type Configured = { config: ChainConfig; rpc: Rpc; chain: EvmChain; tokens: TokenFacts[] };
+type Evm = { config: ChainConfig; rpc: Rpc; chain: EvmChain; tokens: TokenFacts[] };
+
+/** A chain of any family, and how it is compared with its registry entry. */
+type Configured = {
+  chain: ChainPort;
+  /** Puts what agrees into use; returns what does not agree. Throws `ChainUnavailable` when no node answers. */
+  verify(): Promise<string[]>;
+  /** What may be looked up once the chain answers; without it everything works, but later. */
+  prepare(): Promise<void>;
+};
 
 /** Puts the tokens that agree with the chain into use; returns what does not agree. */
-async function verifyOne({ config, rpc, chain, tokens }: Configured): Promise<string[]> {
+async function verifyEvm({ config, rpc, chain, tokens }: Evm): Promise<string[]> {
   const { entry } = config;
   const { relayers, spender, intermediary } = chain.facts;
   const signers = [...relayers, ...(spender === null ? [] : [spender]), intermediary];
@@ -40,32 +53,53 @@ async function verifyOne({ config, rpc, chain, tokens }: Configured): Promise<st
   ];
 }
 
+function solanaChains(env: Pick<Env, "solana">, log: Log): Configured[] {
+  return env.solana.map((config) => {
+    const genesis = config.entry.caip2.slice("solana:".length);
+    const chain = createSolanaChain(config, createSolanaRpc(config.rpcUrls, genesis), log);
+    const tokens = chain.facts.tokens.splice(0);
+    return {
+      chain,
+      verify: () => verifySolana(config, chain, tokens),
+      prepare: async () => undefined,
+    };
+  });
+}
+
 /**
  * Builds every configured chain. Nothing is asked of a node, and no token offered, before `verify`. A chain that must not be
  * offered stays in the map: money that is on its way there is still watched and settled.
  */
 export function createChains(
-  env: Pick<Env, "chains" | "registry" | "FLORIN_INTERMEDIARY_KEY_EVM">,
+  env: Pick<Env, "chains" | "solana" | "registry" | "FLORIN_INTERMEDIARY_KEY_EVM">,
   log: Log,
 ): Chains {
-  const configured = env.chains.map((config): Configured => {
+  const evm = env.chains.map((config): Evm => {
     const rpc = createRpc(config.rpcUrls, BigInt(config.entry.caip2.slice("eip155:".length)));
     const chain = createEvmChain(config, rpc, env.FLORIN_INTERMEDIARY_KEY_EVM, log);
     const tokens = chain.facts.tokens.splice(0);
     return { config, rpc, chain, tokens };
   });
-  const rpcs = new Map(configured.map(({ config, rpc }) => [config.entry.caip2, rpc]));
-  const chains = new Map(configured.map(({ config, chain }) => [config.entry.caip2, chain]));
+  const rpcs = new Map(evm.map(({ config, rpc }) => [config.entry.caip2, rpc]));
+  const configured: Configured[] = [
+    ...evm.map((one) => ({
+      chain: one.chain,
+      verify: () => verifyEvm(one),
+      prepare: () => one.chain.prepare(),
+    })),
+    ...solanaChains(env, log),
+  ];
+  const chains = new Map(configured.map(({ chain }) => [chain.facts.chain, chain]));
   let unverified = configured;
   const verify = async (): Promise<string[]> => {
     const asked = unverified;
     const silent = new Set<Configured>();
     const found = await Promise.all(
       asked.map(async (one) => {
-        const { caip2, name } = one.config.entry;
+        const { chain: caip2, name } = one.chain.facts;
         try {
-          const problems = await verifyOne(one);
-          one.chain.prepare().catch((error) => {
+          const problems = await one.verify();
+          one.prepare().catch((error) => {
             log.warn({ chain: caip2, err: error }, "allowance storage is looked for again later");
           });
           return problems;
@@ -95,7 +129,7 @@ export function createChains(
   };
   return {
     chains,
-    prices: createPriceSource(env.registry, rpcs, log),
+    prices: createPriceSource(env.registry, rpcs, log, solanaPrices(env.registry)),
     screening: createScreening(env.registry, rpcs, log),
     async verify() {
       const found = await verify();

@@ -6,6 +6,7 @@ import { issueKey, registerApp } from "#server/db/credentials.ts";
 import { accountId, assetId, parseAccount, parseAsset } from "#server/domain/asset/caip.ts";
 import { env } from "#server/platform/env.ts";
 import { newId } from "#server/platform/ids.ts";
+import { brand } from "./merchant-brand.ts";
 
 const USAGE = `Creates a merchant with its keys, which are shown once.
 
@@ -15,6 +16,9 @@ const USAGE = `Creates a merchant with its keys, which are shown once.
 
 An asset is CAIP-19 (eip155:8453/erc20:0x…), an account CAIP-10 on the same chain (eip155:8453:0x…).
 Settings come from the environment, as for the server: see .env.example.
+
+  npm run merchant -- brand --help
+      changes the name, icon, colour and frame origins of a merchant's pages
 `;
 
 const input = z.object({
@@ -107,4 +111,6 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify(made, null, 2)}\n`);
 }
 
-await main();
+const [command, ...words] = process.argv.slice(2);
+if (command === "brand") process.exitCode = await brand(words);
+else await main();

@@ -15,6 +15,7 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import { ActionDeclined, type Executor, type Executors } from "#server/client/wallet/executors.ts";
+import { createSolanaSigner } from "./pay-solana.ts";
 import type { Sandbox } from "./sandbox-file.ts";
 
 const hex = z.custom<Hex>((value) => typeof value === "string" && isHex(value));
@@ -168,5 +169,6 @@ export function createSandboxExecutors(sandbox: Sandbox): Executors {
         return signerOf(sandbox, from).signMessage({ message: { raw } });
       },
     },
+    solana: { solana_signTransaction: createSolanaSigner(sandbox) },
   };
 }

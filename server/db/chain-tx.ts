@@ -91,9 +91,11 @@ export const chainTx = (
     return toIntent(rows[0]);
   },
   async insertTx(tx) {
-    await query(
-      `insert into chain_tx (hash, chain, intent_id, role, raw, max_fee, max_priority_fee, gas)
-       values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (chain, hash) do nothing`,
+    const stored = await query(
+      `with made as (
+         insert into chain_tx (hash, chain, intent_id, role, raw, max_fee, max_priority_fee, gas, lapses_at, replaces)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning hash)
+       select hash from made union all select hash from chain_tx where chain = $2 and hash = $1 and intent_id = $3`,
       [
         tx.hash,
         tx.chain,
@@ -103,8 +105,11 @@ export const chainTx = (
         tx.fees.maxFee.toString(),
         tx.fees.maxPriorityFee.toString(),
         tx.gas.toString(),
+        tx.lapsesAt,
+        tx.replaces,
       ],
     );
+    return stored.length > 0;
   },
   async setIntent(id, patch) {
     await query(

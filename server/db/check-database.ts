@@ -32,6 +32,7 @@ const TRIGGERS = [
   "refund_guard",
   "refund_kept",
   "push_offer_ro",
+  "served_tx_ro",
   "collected_read_ro",
   "collected_read_tr",
   "webhook_attempt_ro",
@@ -42,6 +43,7 @@ const INDEXES = [
   "one_claim",
   "one_live_settlement",
   "one_live_capture_intent",
+  "one_successor",
   "one_refund_per_transfer",
   "one_refund_per_intent",
 ];

@@ -79,10 +79,11 @@ export const paymentTx = (
     return rows[0] === undefined ? null : toPayment(rows[0]);
   },
   change: (payment, event) => change(query, payment, event),
-  async insertAttempt({ id, paymentId, optionId, resultsDigest, signature, proof }) {
+  async insertAttempt({ id, paymentId, optionId, resultsDigest, signature, proof, lapsesAt }) {
     await query(
-      `insert into attempt (id, payment_id, option_id, results_digest, signature, proof) values ($1, $2, $3, $4, $5, $6)`,
-      [id, paymentId, optionId, resultsDigest, signature, proof],
+      `insert into attempt (id, payment_id, option_id, results_digest, signature, proof, lapses_at)
+       values ($1, $2, $3, $4, $5, $6, $7)`,
+      [id, paymentId, optionId, resultsDigest, signature, proof, lapsesAt],
     );
   },
   async claimAuthorization({ chain, authorization, paymentId, digest }) {

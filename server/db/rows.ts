@@ -122,6 +122,7 @@ export type AttemptRow = {
   proof: string | null;
   state: "live" | "ended";
   reverts: number;
+  lapses_at: string | null;
 };
 
 export const toAttempt = (row: AttemptRow): Attempt => ({
@@ -133,6 +134,7 @@ export const toAttempt = (row: AttemptRow): Attempt => ({
   proof: row.proof,
   state: row.state,
   reverts: row.reverts,
+  lapsesAt: bigOrNull(row.lapses_at),
 });
 
 export type MovementRow = {
@@ -252,6 +254,8 @@ export type ChainTxRow = {
   max_fee: string;
   max_priority_fee: string;
   gas: string;
+  lapses_at: string | null;
+  replaces: string;
   created_at: Date;
 };
 
@@ -263,6 +267,8 @@ export const toStoredTx = (row: ChainTxRow): StoredTx => ({
   raw: new Uint8Array(row.raw),
   fees: { maxFee: BigInt(row.max_fee), maxPriorityFee: BigInt(row.max_priority_fee) },
   gas: BigInt(row.gas),
+  lapsesAt: bigOrNull(row.lapses_at),
+  replaces: row.replaces,
   createdAt: seconds(row.created_at),
 });
 

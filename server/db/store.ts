@@ -1,5 +1,7 @@
 import type { Store, Tx } from "#server/ports/store.ts";
+import { builtReads, builtTx } from "./built.ts";
 import { chainTx } from "./chain-tx.ts";
+import { checkoutReads } from "./checkout.ts";
 import type { Database, Query } from "./client.ts";
 import { collectStore, collectTx } from "./collect.ts";
 import { createPayment } from "./create-payment.ts";
@@ -31,6 +33,7 @@ export function createStore(db: Database, sendJob: SendJob, merchant: Store["mer
     ...merchantTx(query),
     ...refundTx(query),
     ...pushTx(query),
+    ...builtTx(query),
     sendJob: (queue, data) => sendJob(query, queue, data),
   });
   return {
@@ -48,6 +51,8 @@ export function createStore(db: Database, sendJob: SendJob, merchant: Store["mer
     ...paymentListReads(db),
     ...refundReads(db),
     ...pushReads(db),
+    ...builtReads(db),
     ...explainReads(db),
+    ...checkoutReads(db),
   };
 }

@@ -111,10 +111,12 @@ export const sweeps = (
           );
     return rows[0] === undefined ? null : toOption(rows[0]);
   },
-  async newestOfferTo(chain, payer) {
+  async newestOfferTo(chain, payer, asset) {
     const rows = await db.query<OptionRow>(
-      `select * from payment_option where chain = $1 and payer = $2 order by created_at desc limit 1`,
-      [chain, payer],
+      `select * from payment_option o where chain = $1 and payer = $2 and payment_id = (
+         select payment_id from payment_option where chain = $1 and payer = $2 order by created_at desc limit 1)
+       order by (asset = $3) desc, created_at desc limit 1`,
+      [chain, payer, asset],
     );
     if (rows[0] === undefined) return null;
     const option = toOption(rows[0]);

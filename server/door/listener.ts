@@ -16,6 +16,7 @@ import type { Log } from "#server/platform/log.ts";
 import { HttpConnection } from "./connection.ts";
 import { createGate, type Work } from "./gate.ts";
 import { createMatcher, pathOf } from "./match.ts";
+import { PAGE_ROUTES } from "./page-routes.ts";
 import { ROUTES } from "./routes.ts";
 
 type NodeListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -44,7 +45,8 @@ function targetOf(incoming: IncomingMessage): string {
   return url === null ? "" : url.pathname + url.search;
 }
 
-const isApi = (path: string): boolean => path === "/v1" || path.startsWith("/v1/");
+/** Paths that Next has no part in, so that what is unknown below them is refused as the API refuses it. */
+const isApi = (path: string): boolean => path === "/v1" || /^\/(v1|api|m)\//.test(path);
 
 /** The API's own answers are written by an adapter that has a cheaper `Response`; the platform's stays for everybody else. */
 function adapt(
@@ -69,7 +71,7 @@ function adapt(
 
 /** The process's one HTTP listener: the API by its route table, everything else by the pages. */
 export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): NodeListener {
-  const match = createMatcher({ ...ROUTES, ...OWN_PATHS });
+  const match = createMatcher({ ...ROUTES, ...PAGE_ROUTES, ...OWN_PATHS });
   const answer = async (
     request: Request,
     target: string,

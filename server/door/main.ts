@@ -54,7 +54,7 @@ async function main(): Promise<void> {
   const inline = settings.FLORIN_WORKER === "inline";
   const parts = await openChecked(withPort(settings, port), { worker: inline });
   const worker = inline ? await openWorker(parts) : null;
-  if (!apiOnly) pages = await openPages(ROOT, server);
+  if (!apiOnly) pages = await openPages(ROOT, server, parts);
   parts.state.phase = "serving";
   isOpen = true;
 

@@ -8,7 +8,7 @@ export type Audience = "merchant" | "gateway";
 const OUTAGE_RETRY_S = 1;
 
 /** What the caller is told about an error; a bug and an outage say nothing of themselves. */
-function refusalOf(error: unknown, isOutage: (error: unknown) => boolean): AppError {
+export function refusalOf(error: unknown, isOutage: (error: unknown) => boolean): AppError {
   if (error instanceof AppError) return error;
   if (isOutage(error))
     return new AppError("internal_error", "The service is briefly unavailable: try again", {

@@ -53,7 +53,7 @@ async function count(
 /** The address a request is counted under; null: nothing is known. Counts it. */
 export async function countAddress(
   parts: Container,
-  endpoint: EndpointShape,
+  endpoint: Pick<EndpointShape, "auth">,
   counted: Counted,
   from: { connection: Connection | undefined; headers: Headers },
 ): Promise<string | null> {
@@ -128,6 +128,27 @@ export async function countPayment(
   if (endpoint.auth !== "gateway" || paymentId === "") return;
   await count(parts, counted, { name: "payment", subject: paymentId, gateway: true });
   if (endpoint.operation === listPaymentOptions.operation)
+    await count(parts, counted, { name: "options", subject: paymentId, gateway: true });
+}
+
+/** Counts a page's call under its address, and refuses one too many. */
+export async function countPageAddress(
+  parts: Container,
+  counted: Counted,
+  from: { connection: Connection | undefined; headers: Headers },
+): Promise<void> {
+  await countAddress(parts, { auth: "gateway" }, counted, from);
+}
+
+/** Counts a page's call under the payment it is about, beside the wallets' calls about it. */
+export async function countPagePayment(
+  parts: Container,
+  counted: Counted,
+  paymentId: string,
+  call: "plain" | "options",
+): Promise<void> {
+  await count(parts, counted, { name: "payment", subject: paymentId, gateway: true });
+  if (call === "options")
     await count(parts, counted, { name: "options", subject: paymentId, gateway: true });
 }
 

@@ -16,6 +16,9 @@ function notServed(
   return respond(withHeaders(whole, requestId, NEWEST_STABLE, gateway));
 }
 
+/** What is refused where no endpoint's own answer fits. */
+export const refusedPath = (refusal: AppError, path: string): Response => notServed(refusal, path);
+
 /** No such path. */
 export const unknownPath = (path: string): Response =>
   notServed(new AppError("not_found", "There is nothing at this path"), path);

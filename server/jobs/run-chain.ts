@@ -1,12 +1,11 @@
 import type { ChainPort } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
-import { advanceIntents } from "#server/usecases/advance-intents.ts";
-import { endImpossible } from "#server/usecases/end-impossible.ts";
+import { workOf } from "#server/usecases/by-model.ts";
 import { executeRefunds } from "#server/usecases/execute-refunds.ts";
 import { finalizeCaptures, orphanCaptures } from "#server/usecases/finalize-captures.ts";
 import { followPushes } from "#server/usecases/follow-pushes.ts";
 import { judgeArrivals } from "#server/usecases/judge-arrivals.ts";
-import { type Scanned, scanChain } from "#server/usecases/scan-chain.ts";
+import type { Scanned } from "#server/usecases/scan-chain.ts";
 import { settle } from "#server/usecases/settle.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
 import { watchRefunds } from "#server/usecases/watch-refunds.ts";
@@ -48,14 +47,15 @@ async function chainTurn(
   scanned: Scanned,
   sweep: boolean,
 ): Promise<void> {
-  const { head, moved } = await scanChain(services, chain, scanned);
+  const work = workOf(services, chain);
+  const { head, moved } = await work.scan(scanned);
   if (moved) {
     await orphanCaptures(services, chain);
     await judgeArrivals(services, chain);
     await finalizeCaptures(services, chain);
   }
   if (moved || sweep) {
-    await advanceIntents(services, chain, head);
+    await work.advance(head);
     await executeRefunds(services, chain);
     await settle(services, chain);
     await watchRefunds(services, chain);
@@ -64,7 +64,7 @@ async function chainTurn(
   if (!moved) await judgeArrivals(services, chain);
   await followPushes(services, chain);
   const suspects = await sweepSubmissions(services, chain);
-  await endImpossible(services, chain, suspects);
+  await work.endImpossible(suspects);
 }
 
 /** A turn-taker for one chain: call it again and again; it sweeps at its own pace. */

@@ -1,10 +1,14 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { LOAD_SETTINGS } from "./load-settings.ts";
-import { type ChainEntry, type Registry, registrySchema } from "./registry.ts";
+import { type ChainEntry, type Registry, registrySchema, type SolanaEntry } from "./registry.ts";
 import { SHIPPED_REGISTRY } from "./registry-shipped.ts";
 
 const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits");
+/** As wallets and `solana-keygen` know it: secret and public key, 64 bytes in base58. */
+const solanaKey = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "must be 64 bytes in base58 (secret and public key)");
 const list = (value: string) =>
   value
     .split(",")
@@ -35,8 +39,12 @@ const settings = z.object({
   FLORIN_DATA_SECRET: z.string().min(32),
   /** Days personal data is kept. */
   FLORIN_DATA_DAYS: z.coerce.number().int().positive().max(3650).default(365),
+  /** Terms a buyer agrees to when giving data; without them the page says itself what happens with it. */
+  FLORIN_TERMS_URL: z.url({ protocol: /^https$/ }).optional(),
   /** Key of the account that receives buyers' money on EVM chains and settles it. */
   FLORIN_INTERMEDIARY_KEY_EVM: privateKey,
+  /** The same on Solana; needed when a Solana chain is on. */
+  FLORIN_INTERMEDIARY_KEY_SOLANA: solanaKey.optional(),
   /** Largest payment in whole USD. */
   FLORIN_MAX_PAYMENT_USD: z.coerce.number().int().positive().default(100_000),
   /** Smallest payment in US cents: what covers fee and gas. */
@@ -57,6 +65,17 @@ export type ChainConfig = {
   relayerKeys: string[];
   /** Key named as Permit2 spender; null where the chain has no Permit2. */
   permit2SpenderKey: string | null;
+  /** Owner of a sandbox chain's tokens, who gives them away; null: nobody does. */
+  faucetKey: string | null;
+};
+
+/** One configured Solana cluster. */
+export type SolanaConfig = {
+  entry: SolanaEntry;
+  rpcUrls: string[];
+  /** Keys that pay the fees of every transaction. */
+  relayerKeys: string[];
+  intermediaryKey: string;
 };
 
 export type Env = Omit<
@@ -68,6 +87,7 @@ export type Env = Omit<
   payHost: string;
   registry: Registry;
   chains: ChainConfig[];
+  solana: SolanaConfig[];
 };
 
 /** Thrown when the environment does not describe a server that may start; `problems` lists every reason at once. */
@@ -126,8 +146,36 @@ function readChain(
     rpcUrls,
     relayerKeys,
     permit2SpenderKey: entry.permit2 === null ? null : spender,
+    faucetKey: source[`${FAUCET}${id}`] ?? null,
   };
 }
+
+/** A cluster is on when its RPC URL is set; its keys are then required. */
+function readSolana(
+  entry: SolanaEntry,
+  source: Record<string, string | undefined>,
+  problems: string[],
+): SolanaConfig | null {
+  const id = entry.caip2.slice("solana:".length);
+  const rpcUrls = list(source[`FLORIN_RPC_${id}`] ?? "");
+  if (rpcUrls.length === 0) return null;
+  for (const url of rpcUrls)
+    if (!z.url().safeParse(url).success) problems.push(`FLORIN_RPC_${id}: not a URL`);
+  const relayerKeys = list(source[`FLORIN_RELAYER_KEYS_${id}`] ?? "");
+  const intermediaryKey = source.FLORIN_INTERMEDIARY_KEY_SOLANA ?? "";
+  if (relayerKeys.length === 0)
+    problems.push(`FLORIN_RELAYER_KEYS_${id}: needed for ${entry.name}`);
+  for (const key of relayerKeys)
+    if (!solanaKey.safeParse(key).success) problems.push(`FLORIN_RELAYER_KEYS_${id}: not a key`);
+  if (intermediaryKey === "")
+    problems.push(`FLORIN_INTERMEDIARY_KEY_SOLANA: needed for ${entry.name}`);
+  if (new Set([...relayerKeys, intermediaryKey]).size !== relayerKeys.length + 1)
+    problems.push(`${entry.caip2}: relayer and intermediary need different keys`);
+  return { entry, rpcUrls, relayerKeys, intermediaryKey };
+}
+
+/** Names of the keys that give away a sandbox chain's coin and tokens, by the chain's number. */
+const FAUCET = "FLORIN_FAUCET_KEY_";
 
 /** The mode decides which environment of chains may be on, and no key serves two roles. */
 function crossChecks(
@@ -150,6 +198,9 @@ function crossChecks(
         `${entry.caip2}: relayer, Permit2 spender and intermediary need different keys`,
       );
   }
+  if (mode !== "sandbox")
+    for (const name of Object.keys(present).filter((one) => one.startsWith(FAUCET)))
+      problems.push(`${name}: a faucet exists in sandbox mode only`);
   if (mode === "live" && present.FAILPOINT !== undefined)
     problems.push("FAILPOINT: refused in live mode");
 }
@@ -164,13 +215,19 @@ export function readEnv(source: Record<string, string | undefined>): Env {
   const chains = registry.chains
     .map((entry) => readChain(entry, present, problems))
     .filter((chain) => chain !== null);
+  const solana = registry.solana
+    .map((entry) => readSolana(entry, present, problems))
+    .filter((chain) => chain !== null);
   crossChecks(present, chains, problems);
+  for (const { entry } of solana)
+    if ((entry.environment === "live") !== ((present.FLORIN_MODE ?? "live") === "live"))
+      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in this mode`);
   if (!parsed.success || problems.length > 0) throw new EnvError(problems);
   const { FLORIN_BASE_URL, FLORIN_CHECKOUT_URL, FLORIN_PAY_HOST, ...rest } = parsed.data;
   const baseUrl = (FLORIN_BASE_URL ?? `http://${rest.HOST}:${rest.PORT}`).replace(/\/+$/, "");
   const checkoutUrl = (FLORIN_CHECKOUT_URL ?? baseUrl).replace(/\/+$/, "");
   const payHost = FLORIN_PAY_HOST ?? new URL(checkoutUrl).host;
-  return { ...rest, baseUrl, checkoutUrl, payHost, registry, chains };
+  return { ...rest, baseUrl, checkoutUrl, payHost, registry, chains, solana };
 }
 
 let cached: Env | undefined;

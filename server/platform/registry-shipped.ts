@@ -1,4 +1,11 @@
-import type { ChainEntry, FeedEntry, Registry, TokenEntry } from "./registry.ts";
+import type {
+  ChainEntry,
+  FeedEntry,
+  MintEntry,
+  Registry,
+  SolanaEntry,
+  TokenEntry,
+} from "./registry.ts";
 
 /**
  * Public networks and tokens that Florin knows without a registry file. A network is used only when its RPC URL is configured,
@@ -364,8 +371,61 @@ const MONAD = live(
 /** Currency feeds are read on Ethereum: without its RPC URL only USD is available. */
 const onEthereum = (address: string) => ({ chain: ETHEREUM.caip2, feed: daily(address) });
 
+/** A token with 6 decimals and the price of its twin on Ethereum. */
+function solanaToken([symbol, name]: [string, string], mint: string, feed: string): MintEntry {
+  return {
+    symbol,
+    name,
+    mint,
+    decimals: 6,
+    peg: symbol === "EURC" ? "EUR" : "USD",
+    depegBps: 100,
+    price: onEthereum(feed),
+    iconUrl: null,
+  };
+}
+
+/** Confirmed for everyday sums, finalized for larger ones. */
+const SOLANA_DEPTH: Depth = [
+  { belowUsd: 1_000, depth: { confirmations: 1 } },
+  { belowUsd: null, depth: { tag: "finalized" } },
+];
+
+/** Prices are those of the same assets on Ethereum: without its RPC URL nothing is offered here. SOL needs an operator's own price. */
+const SOLANA: SolanaEntry = {
+  caip2: "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp",
+  name: "Solana",
+  environment: "live",
+  native: { symbol: "SOL", name: "Solana", price: null, accepted: false },
+  iconUrl: null,
+  explorerUrl: "https://solscan.io",
+  slotTimeMs: 400,
+  pollMs: 500,
+  depth: SOLANA_DEPTH,
+  microLamportsPerUnit: 10_000,
+  memoProgram: "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
+  tokens: [
+    solanaToken(
+      ["USDC", "USD Coin"],
+      "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
+      "0x8fFfFfd4AfB6115b954Bd326cbe7B4BA576818f6",
+    ),
+    solanaToken(
+      ["USDT", "Tether USD"],
+      "Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB",
+      "0x3E7d1eAB13ad0104d2750B8863b489D65364e32D",
+    ),
+    solanaToken(
+      ["EURC", "Euro Coin"],
+      "HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr",
+      "0x04F84020Fdf10d9ee64D1dcC2986EDF2F556DA11",
+    ),
+  ],
+};
+
 export const SHIPPED_REGISTRY: Registry = {
   chains: [ETHEREUM, OPTIMISM, BNB, POLYGON, BASE, ARBITRUM, CELO, MONAD],
+  solana: [SOLANA],
   currencies: {
     EUR: onEthereum("0xb49f677943BC038e9857d61E7d053CaA2C1734C1"),
     GBP: onEthereum("0x5c0Ab2d9b5a7ed9f470386e82BB36A3613cDd4b5"),

@@ -79,9 +79,58 @@ const chainEntry = z.object({
   tokens: z.array(tokenEntry).min(1),
 });
 
+const base58Key = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be 32 bytes in base58");
+
+/** Where the USD price of an asset on Solana comes from: a feed on an EVM chain of the registry, or a fixed rate. */
+const foreignPrice = z.union([
+  z.object({ chain: z.string(), feed }),
+  z.object({ usdPerUnitE8: z.string().regex(/^[1-9][0-9]*$/) }),
+]);
+
+/** One accepted mint of the SPL Token program, or of Token-2022 without extensions that change transfers. */
+const mintEntry = z.object({
+  symbol: z.string().min(1),
+  name: z.string().min(1),
+  mint: base58Key,
+  decimals: z.int().min(0).max(18),
+  peg: z.string().length(3).nullable(),
+  depegBps: z.int().positive().default(100),
+  /** Null: never offered. */
+  price: foreignPrice.nullable(),
+  iconUrl: z.string().nullable().default(null),
+});
+
+/** One Solana cluster and what is accepted on it. */
+const solanaEntry = z.object({
+  /** The first 32 characters of the genesis hash. */
+  caip2: z.string().regex(/^solana:[1-9A-HJ-NP-Za-km-z]{32}$/),
+  name: z.string().min(1),
+  environment: z.enum(["test", "live"]),
+  native: z.object({
+    symbol: z.string().default("SOL"),
+    name: z.string().default("Solana"),
+    price: foreignPrice.nullable(),
+    /** Whether buyers may pay with it; needs a price. */
+    accepted: z.boolean().default(false),
+  }),
+  iconUrl: z.string().nullable().default(null),
+  explorerUrl: z.url().nullable().default(null),
+  /** Usual time between slots. */
+  slotTimeMs: z.int().positive(),
+  pollMs: z.int().positive(),
+  /** `confirmations: 1` is the commitment `confirmed`. */
+  depth: z.array(depthBand).min(1),
+  /** Priority fee of our transactions. */
+  microLamportsPerUnit: z.int().min(0).default(10_000),
+  /** Memo program; the older one is on every cluster. */
+  memoProgram: base58Key.default("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"),
+  tokens: z.array(mintEntry),
+});
+
 /** Chains, tokens and currency prices a server knows. The first chain that lists a currency's feed is asked for it. */
 export const registrySchema = z.object({
   chains: z.array(chainEntry).min(1),
+  solana: z.array(solanaEntry).default([]),
   /** USD price of one unit of another fiat currency, keyed by ISO 4217 code; USD itself needs none. */
   currencies: z.record(
     z.string().regex(/^[A-Z]{3}$/),
@@ -96,5 +145,8 @@ export const registrySchema = z.object({
 export type Registry = z.infer<typeof registrySchema>;
 export type ChainEntry = Registry["chains"][number];
 export type TokenEntry = ChainEntry["tokens"][number];
+export type SolanaEntry = Registry["solana"][number];
+export type MintEntry = SolanaEntry["tokens"][number];
+export type ForeignPrice = z.infer<typeof foreignPrice>;
 export type FeedEntry = NonNullable<TokenEntry["feed"]>;
 export type DepthRule = ChainEntry["depth"][number]["depth"];

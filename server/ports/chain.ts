@@ -1,5 +1,10 @@
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
-import type { Authorization, Mechanism, Terms } from "#server/domain/option/authorization.ts";
+import type {
+  Mechanism,
+  SignedTerms,
+  Terms,
+  TransferTerms,
+} from "#server/domain/option/authorization.ts";
 import type { DepthBand } from "#server/domain/payment/evidence.ts";
 
 /** A block as a scanner needs it; `time` is Unix seconds. */
@@ -8,7 +13,7 @@ export type BlockRef = { number: bigint; hash: string; parent: string; time: big
 /** A chain's head and its finality tags; where a tag is missing the node's number for it is 0. */
 export type ChainHead = { latest: BlockRef; safe: bigint; finalized: BlockRef };
 
-/** One transfer of a registered token or of native coin to a watched account, in one block. Addresses are lower case. */
+/** One transfer of a registered token or of native coin to a watched account, in one block. EVM addresses are lower case. */
 export type InboundTransfer = {
   /** CAIP-19 without prefix, lower case. */
   asset: string;
@@ -18,7 +23,7 @@ export type InboundTransfer = {
   txHash: string;
   /** -1 for native coin, which leaves no log. */
   logIndex: number;
-  /** EIP-3009 nonce used by the payer in the same call, or null. */
+  /** EIP-3009 nonce used by the payer in the same call, on Solana the reference account of the transfer as hex; or null. */
   authNonce: string | null;
   /** The 32 bytes that a transfer of native coin carried as its data, lower case; null: something else, or a token. */
   tag: string | null;
@@ -127,14 +132,20 @@ export type SignatureCheck =
 
 /** The only transactions a signer signs; nothing is ever signed from raw calldata. */
 export type TxPlan =
-  | { kind: "capture"; authorization: Authorization; signature: string }
+  /** `lapsesAt`: last block height at which it may land, as decimal text; absent where the authorization itself ends. */
+  | { kind: "capture"; authorization: SignedTerms; signature: string; lapsesAt?: string }
   | { kind: "transfer"; asset: string; to: string; amount: string }
   | { kind: "fill" };
 
 /** Wei per gas. */
 export type Fees = { maxFee: bigint; maxPriorityFee: bigint };
 
-export type SignedTx = { hash: string; raw: Uint8Array };
+export type SignedTx = {
+  hash: string;
+  raw: Uint8Array;
+  /** Last block height at which it may land; null: it never lapses, its nonce decides. */
+  lapsesAt: bigint | null;
+};
 
 /** What a node said to a raw transaction. `unknown`: no answer; only evidence may decide then. */
 export type BroadcastOutcome =
@@ -159,26 +170,68 @@ export type Receipt = {
   gasCost: bigint;
 };
 
+/** A transaction made for a wallet to sign; `message` is what is signed, in base64. */
+export type BuiltTx = { message: string; blockhash: string; lapsesAt: bigint };
+
+/** An arrival and the block it is in. */
+export type Arrival = { block: BlockRef; transfer: InboundTransfer };
+
+/** What became of a transaction, by every node: `lapsed` only when none can know it and none will take it any more. */
+export type TxFate =
+  | { kind: "landed"; receipt: Receipt; final: boolean }
+  | { kind: "lapsed" }
+  | { kind: "open" };
+
 /** State of an authorization nonce: EIP-3009 cannot tell used from cancelled by it, the logs do. */
 export type NonceState = "unused" | "used";
 
 /** Read at which block: the head, or the finalized one. */
 export type ReadAt = "latest" | "finalized";
 
-/**
- * One chain. Reads answer facts and throw `ChainUnavailable` when no node answers; nothing here decides
- * whether money counts. Addresses in and out are lower case.
- */
-export type ChainPort = {
-  readonly facts: ChainFacts;
-  head(): Promise<ChainHead>;
-  /** Null: no such block yet. */
-  blockAt(number: bigint): Promise<BlockRef | null>;
+/** Reading of chains whose every block is read (EVM): on top of verified parents, and by nonces. */
+type BlockReads = {
+  readonly model: "nonces";
   /**
    * Transfers of registered tokens, and of native coin where it is accepted, in exactly this block to any of `recipients`, by
    * block hash. Native coin that a contract passes on in an inner call is not seen: only whole transactions to a recipient are.
    */
   inboundTransfers(block: BlockRef, recipients: string[]): Promise<InboundTransfer[]>;
+};
+
+/** Reading of chains whose blocks are too large to read (Solana): by the history of accounts, and transactions that lapse. */
+type AccountReads = {
+  readonly model: "lifetimes";
+  /** Net movements of registered assets to any of `recipients` in confirmed blocks `from` to `to`. */
+  inboundBetween(recipients: string[], from: bigint, to: bigint): Promise<Arrival[]>;
+  /** Fate of a transaction that may land up to `lapsesAt`. */
+  fate(hash: string, lapsesAt: bigint): Promise<TxFate>;
+  /** Whether the height is past on every node at finalized, so that what could land up to it has landed or never will. */
+  isPast(lapsesAt: bigint): Promise<boolean>;
+  /** Makes the transaction that a wallet is asked to sign for these terms. */
+  build(terms: TransferTerms): Promise<BuiltTx>;
+  /** How many blocks a transaction may still land in, by the newest block. */
+  blocksLeft(lapsesAt: bigint): Promise<bigint>;
+  /** Pure: what a wallet is asked to do with a made transaction. */
+  signAction(built: BuiltTx): WalletRpcAction;
+  /** Pure: the lifetime that the transaction in an output names; null: the output is no transaction. */
+  blockhashOf(output: string): string | null;
+  /** Compares what a wallet returned with what was made for it, verifies its signature and simulates; `wire` is what to submit. */
+  checkTransaction(
+    terms: TransferTerms,
+    built: BuiltTx,
+    output: string,
+  ): Promise<SignatureCheck & { wire?: string }>;
+};
+
+/**
+ * One chain. Reads answer facts and throw `ChainUnavailable` when no node answers; nothing here decides
+ * whether money counts. EVM addresses in and out are lower case.
+ */
+type CommonPort = {
+  readonly facts: ChainFacts;
+  head(): Promise<ChainHead>;
+  /** Null: no such block yet. */
+  blockAt(number: bigint): Promise<BlockRef | null>;
   /** Transfers in blocks that are final, in the chain's order. */
   transfersBetween(query: TransferQuery): Promise<SentTransfer[]>;
   /** Pure: the call a wallet makes to send exactly this; null where `transfersBetween` would not find it. */
@@ -196,7 +249,7 @@ export type ChainPort = {
    * will send it; `allowancePending` simulates as if Permit2 were allowed the amount already.
    */
   checkSignature(
-    authorization: Authorization,
+    authorization: SignedTerms,
     signature: string,
     options: { payerHasCode: boolean; allowancePending: boolean },
   ): Promise<SignatureCheck>;
@@ -225,10 +278,17 @@ export type ChainPort = {
   receiptsIn(block: BlockRef, hashes: string[]): Promise<Receipt[]>;
   /** Count of mined transactions of an account. */
   transactionCount(address: string, at: ReadAt): Promise<bigint>;
-  nonceState(authorization: Authorization, at: ReadAt): Promise<NonceState>;
+  nonceState(authorization: SignedTerms, at: ReadAt): Promise<NonceState>;
   tokenBalance(asset: string, address: string, at: bigint): Promise<bigint>;
   nativeBalance(address: string): Promise<bigint>;
 };
+
+/** A chain that is read block by block, and whose transactions have nonces. */
+export type NonceChain = CommonPort & BlockReads;
+/** A chain that is read by the history of accounts, and whose transactions lapse. */
+export type LifetimeChain = CommonPort & AccountReads;
+/** Any chain; what only one model has is reached by asking for `model`. */
+export type ChainPort = NonceChain | LifetimeChain;
 
 const UNAVAILABLE = Symbol.for("florin.ChainUnavailable");
 

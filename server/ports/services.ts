@@ -55,7 +55,7 @@ export type Caller =
       kind: "gateway";
       environment: "test" | "live";
       partnerId: string;
-      /** A merchant key with the gateway scope reaches only its own partner's payments (or one merchant's). */
-      reach: "all" | { partnerId: string; merchantId: string | null };
+      /** A merchant key with the gateway scope reaches only its own partner's payments (or one merchant's), a page only its own. */
+      reach: "all" | { partnerId: string; merchantId: string | null } | { paymentId: string };
       keyId: string;
     };

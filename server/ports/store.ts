@@ -2,7 +2,9 @@ import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { Mechanism, Terms } from "#server/domain/option/authorization.ts";
 import type { DepthRule, ExceptionKind } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domain/payment/state.ts";
+import type { BuiltStore, BuiltStoreTx } from "./built.ts";
 import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
+import type { CheckoutReads } from "./checkout.ts";
 import type { CollectStore, CollectTx } from "./collect.ts";
 import type { EventStore, EventTx } from "./events.ts";
 import type { ExplainReads } from "./explain.ts";
@@ -86,6 +88,8 @@ export type Attempt = {
   /** The buyer's proof of ownership; null: none was asked for. */
   proof: string | null;
   reverts: number;
+  /** Last block height at which what was signed may land; null where the authorization itself ends. */
+  lapsesAt: bigint | null;
   state: "live" | "ended";
 };
 
@@ -146,6 +150,10 @@ export type StoredTx = {
   raw: Uint8Array;
   fees: Fees;
   gas: bigint;
+  /** Last block height at which it may land; null: its nonce decides. */
+  lapsesAt: bigint | null;
+  /** Hash of the lapsed transaction whose place it takes; empty for the first. */
+  replaces: string;
   /** Unix seconds. */
   createdAt: number;
 };
@@ -220,7 +228,7 @@ export type ChangeOutcome =
   | { kind: "refused"; payment: Payment };
 
 /** What areas with port files of their own add to a transaction. */
-type AreaTx = PushTx & CollectTx & EventTx & MerchantTx & RefundTx;
+type AreaTx = PushTx & BuiltStoreTx & CollectTx & EventTx & MerchantTx & RefundTx;
 
 /** What can be done inside one database transaction: rows only, no chain and no HTTP by type. */
 export type Tx = AreaTx & {
@@ -260,7 +268,8 @@ export type Tx = AreaTx & {
   reserveIntent(
     intent: Pick<Intent, "id" | "kind" | "paymentId" | "attemptId" | "chain" | "signer" | "plan">,
   ): Promise<Intent>;
-  insertTx(tx: Omit<StoredTx, "createdAt">): Promise<void>;
+  /** Stores signed bytes; false: another process stored its own transaction in this place. */
+  insertTx(tx: Omit<StoredTx, "createdAt">): Promise<boolean>;
   setIntent(
     id: string,
     patch: Partial<
@@ -299,12 +308,14 @@ export type OnceOutcome =
 
 /** What areas with port files of their own add to the store. */
 type AreaStore = PushStore &
+  BuiltStore &
   CollectStore &
   EventStore &
   MerchantReads &
   PaymentListReads &
   RefundStore &
-  ExplainReads;
+  ExplainReads &
+  CheckoutReads;
 
 export type Store = AreaStore & {
   /** Runs `work` in one transaction and keeps its answer under the claim; a repetition gets the kept answer and does nothing. */
@@ -354,10 +365,11 @@ export type Store = AreaStore & {
   movementsToJudge(chain: string, limit: number): Promise<Movement[]>;
   /** The option a movement can be evidence for: by authorization nonce, or by one of our stored transactions. */
   optionForMovement(movement: Movement): Promise<PaymentOption | null>;
-  /** The newest offer made to a sender on a chain, for naming exceptions. */
+  /** The newest offer made to a sender on a chain, for naming exceptions; of several for one payment the one in that asset. */
   newestOfferTo(
     chain: string,
     payer: string,
+    asset: string,
   ): Promise<{ option: PaymentOption; payment: Payment } | null>;
   /** Whether a transfer carrying this authorization nonce was seen in a block that still counts, and is no exception. */
   hasArrival(chain: string, payer: string, nonce: string): Promise<boolean>;

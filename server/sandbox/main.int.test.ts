@@ -10,6 +10,7 @@ import { readSandbox, type Sandbox } from "#server/cli/sandbox-file.ts";
 import { environment } from "./migrate.ts";
 import { stopPostgresAt } from "./postgres.ts";
 import { argumentsOf } from "./process.ts";
+import { loadSurfnet } from "./surfpool.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const START = join(ROOT, "server/sandbox/start.mjs");
@@ -140,7 +141,11 @@ test("a start serves, a stop ends everything, and a second start is quick and th
   const before = sandboxOf(dir);
   expect(statSync(join(dir, "sandbox.json")).mode & 0o077).toBe(0);
   expect(before.merchants.map(({ flow }) => flow)).toEqual(["intermediary", "direct"]);
-  expect(before.chains.map(({ caip2 }) => caip2)).toEqual(["eip155:31337", "eip155:31338"]);
+  expect(before.chains.map(({ caip2 }) => caip2)).toEqual([
+    "eip155:31337",
+    "eip155:31338",
+    ...(loadSurfnet() === null ? [] : [expect.stringMatching(/^solana:.{32}$/)]),
+  ]);
   expect(await createPayment(before)).toBe(201);
 
   const asked = performance.now();
@@ -153,7 +158,13 @@ test("a start serves, a stop ends everything, and a second start is quick and th
   expect(await second.ready).toBeLessThan(10_000);
   const after = sandboxOf(dir);
   expect(after.merchants).toEqual(before.merchants);
-  expect(after.accounts).toEqual(before.accounts);
+  // The Solana chain is a new one each time; its accounts keep their keys.
+  const onEvm = ({ accounts }: Sandbox) =>
+    accounts.filter(({ caip10 }) => caip10.startsWith("eip155:"));
+  expect(onEvm(after)).toEqual(onEvm(before));
+  expect(after.accounts.map(({ privateKey }) => privateKey)).toEqual(
+    before.accounts.map(({ privateKey }) => privateKey),
+  );
   expect(await createPayment(after)).toBe(201);
 });
 

@@ -7,12 +7,15 @@ import { NODE_FLAGS } from "#server/door/node-flags.ts";
 import { environment, migrate } from "./migrate.ts";
 import { prepare, ROOT, serverEntry } from "./prepare.ts";
 import { endLeftovers, endsWithParent, type Running, startProcess } from "./process.ts";
-import { type Demo, demoSchema, seedDemo, seedPartnerKey } from "./seed.ts";
+import { type Demo, demoSchema, seedDemo, seedPartnerKey, seedSolanaDestinations } from "./seed.ts";
+import { solanaAddress } from "./solana-world.ts";
 import { startWorld, type World } from "./world.ts";
 import { nativeAsset } from "./world-registry.ts";
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
+/** Pace of the Solana chain: what a buyer signs lives for 150 slots, and blocks are final after 32. */
+const SOLANA_SLOT_MS = 250;
 /** Longest the whole stop may take. */
 const STOP_WITHIN_MS = 9_500;
 
@@ -27,24 +30,30 @@ async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** Every asset of the world, in the registry's spelling. */
-export const assetsOf = (world: World): string[] =>
-  world.chains.flatMap(({ caip2, deployment }) => [
+export const assetsOf = (world: World): string[] => [
+  ...world.chains.flatMap(({ caip2, deployment }) => [
     ...[deployment.usdc, deployment.usdt].map(
       (address) => `${caip2}/erc20:${address.toLowerCase()}`,
     ),
     nativeAsset(caip2),
-  ]);
+  ]),
+  ...(world.solana === null ? [] : Object.values(world.solana.assets)),
+];
 
 async function demoOf(world: World): Promise<Demo> {
   const known = demoSchema.safeParse(world.memory.seed);
-  if (known.success && known.data.partner !== undefined) return known.data;
+  if (known.success && known.data.partner !== undefined && world.solana === null) return known.data;
   const db = createDatabase(world.databaseUrl, { max: 2 });
   try {
     const { pepper } = world.memory;
     const demo = known.success
-      ? { ...known.data, partner: await seedPartnerKey(db, { ...known.data, pepper }) }
+      ? {
+          ...known.data,
+          partner: known.data.partner ?? (await seedPartnerKey(db, { ...known.data, pepper })),
+        }
       : await seedDemo(db, { pepper, assets: assetsOf(world) });
     world.remember(demo);
+    await seedSolanaDestinations(db, demo.merchants, assetsOf(world));
     return demo;
   } finally {
     await db.close();
@@ -88,6 +97,41 @@ async function waitReady(baseUrl: string): Promise<void> {
   }
 }
 
+/** The Solana chain in the words of `sandbox.json`; none where the platform has none. */
+const solanaChains = ({ solana }: World) =>
+  solana === null
+    ? []
+    : [
+        {
+          caip2: solana.caip2,
+          rpcUrl: solana.rpcUrl,
+          tokens: [
+            {
+              symbol: "USDC",
+              address: solana.memory.mint,
+              decimals: 6,
+              mechanism: "spl_transfer",
+              caip19: solana.assets.usdc,
+            },
+            {
+              symbol: "SOL",
+              address: null,
+              decimals: 9,
+              mechanism: "native",
+              caip19: solana.assets.sol,
+            },
+          ],
+        },
+      ];
+
+/** Accounts on it; a private key is 64 bytes in base58, as Solana wallets import it. */
+const solanaAccounts = ({ solana }: World) =>
+  (solana?.memory.buyers ?? []).map(({ key, holds }) => ({
+    caip10: `${solana?.caip2}:${solanaAddress(key)}`,
+    privateKey: key,
+    holds,
+  }));
+
 /** What any program needs to drive this sandbox; written only for the owner of the machine. */
 function sandboxJson(world: World, demo: Demo, baseUrl: string) {
   const [first] = demo.merchants;
@@ -99,30 +143,36 @@ function sandboxJson(world: World, demo: Demo, baseUrl: string) {
     merchants,
     gateway: demo.gateway,
     partner: demo.partner,
-    chains: world.chains.map(({ caip2, anvil, deployment }) => ({
-      caip2,
-      rpcUrl: anvil.rpcUrl,
-      tokens: [
-        ...[
-          { symbol: "USDC", address: deployment.usdc, decimals: 6, mechanism: "eip3009" },
-          { symbol: "USDT", address: deployment.usdt, decimals: 6, mechanism: "permit2" },
-        ].map((token) => ({ ...token, caip19: `${caip2}/erc20:${token.address}` })),
-        {
-          symbol: "ETH",
-          address: null,
-          decimals: 18,
-          mechanism: "native",
-          caip19: nativeAsset(caip2),
-        },
-      ],
-    })),
-    accounts: world.memory.buyers.flatMap(({ key, holds }) =>
-      world.chains.map(({ caip2 }) => ({
-        caip10: `${caip2}:${privateKeyToAccount(key).address}`,
-        privateKey: key,
-        holds,
+    chains: [
+      ...world.chains.map(({ caip2, anvil, deployment }) => ({
+        caip2,
+        rpcUrl: anvil.rpcUrl,
+        tokens: [
+          ...[
+            { symbol: "USDC", address: deployment.usdc, decimals: 6, mechanism: "eip3009" },
+            { symbol: "USDT", address: deployment.usdt, decimals: 6, mechanism: "permit2" },
+          ].map((token) => ({ ...token, caip19: `${caip2}/erc20:${token.address}` })),
+          {
+            symbol: "ETH",
+            address: null,
+            decimals: 18,
+            mechanism: "native",
+            caip19: nativeAsset(caip2),
+          },
+        ],
       })),
-    ),
+      ...solanaChains(world),
+    ],
+    accounts: [
+      ...world.memory.buyers.flatMap(({ key, holds }) =>
+        world.chains.map(({ caip2 }) => ({
+          caip10: `${caip2}:${privateKeyToAccount(key).address}`,
+          privateKey: key,
+          holds,
+        })),
+      ),
+      ...solanaAccounts(world),
+    ],
     databaseUrl: world.databaseUrl,
   };
 }
@@ -173,9 +223,14 @@ async function main(): Promise<void> {
   // The starter was killed: nobody could stop this any more.
   process.on("disconnect", () => void stop(1));
   try {
-    starting = startWorld({ dir, databaseUrl: settings.DATABASE_URL || undefined, say });
+    starting = startWorld({
+      dir,
+      databaseUrl: settings.DATABASE_URL || undefined,
+      solana: { slotMs: SOLANA_SLOT_MS },
+      say,
+    });
     const opening = starting;
-    const world = await step("Starting PostgreSQL and two local chains", () => opening);
+    const world = await step("Starting PostgreSQL and the local chains", () => opening);
     // A server that outlived its starter would still work on the database.
     await endLeftovers("node", [SERVER_ENTRY, markOf(dir)]);
     await step("Preparing the database", () => migrate(world.databaseUrl));

@@ -4,6 +4,7 @@ import { NEWEST_STABLE } from "#server/contract/version.ts";
 import type { Database } from "#server/db/client.ts";
 import { issueKey, registerApp } from "#server/db/credentials.ts";
 import { newId } from "#server/platform/ids.ts";
+import { newSolanaKey } from "./solana-world.ts";
 
 /** What the demo made and cannot read back from the database: keys are stored as digests only. */
 export const demoSchema = z.object({
@@ -14,6 +15,8 @@ export const demoSchema = z.object({
       apiKey: z.string(),
       flow: z.enum(["intermediary", "direct"]),
       destination: z.string(),
+      /** Account on Solana; absent in worlds made before there was one. */
+      solanaDestination: z.string().optional(),
     }),
   ),
   gateway: z.object({ apiKey: z.string(), appId: z.string() }),
@@ -31,6 +34,34 @@ type Seed = {
   schedule?: "instant" | "batched";
 };
 
+/** The account of a merchant on the chain of an asset. */
+const accountOn = (asset: string, to: { destination: string; solanaDestination: string }): string =>
+  `${asset.slice(0, asset.indexOf("/"))}:${asset.startsWith("solana:") ? to.solanaDestination : to.destination}`;
+
+/** Gives merchants destinations on the Solana chain that runs now, instead of those on one that is gone. */
+export async function seedSolanaDestinations(
+  db: Database,
+  merchants: Demo["merchants"],
+  assets: string[],
+): Promise<void> {
+  for (const { id, destination, solanaDestination = newSolanaKey().address } of merchants) {
+    await db.prisma.settlement_destination.deleteMany({
+      where: { merchant_id: id, asset: { startsWith: "solana:", notIn: assets } },
+    });
+    await db.prisma.settlement_destination.createMany({
+      data: assets
+        .filter((asset) => asset.startsWith("solana:"))
+        .map((asset) => ({
+          id: newId("destination"),
+          merchant_id: id,
+          asset,
+          destination: accountOn(asset, { destination, solanaDestination }),
+        })),
+      skipDuplicates: true,
+    });
+  }
+}
+
 /** One merchant with a fresh account of its own as destination for every asset, and a key; nothing else holds that account. */
 export async function seedMerchant(
   db: Database,
@@ -40,6 +71,7 @@ export async function seedMerchant(
   const id = newId("merchant");
   const environment = world.environment ?? "test";
   const destination = privateKeyToAccount(generatePrivateKey()).address.toLowerCase();
+  const solanaDestination = newSolanaKey().address;
   await db.prisma.merchant.create({
     data: {
       id,
@@ -54,7 +86,7 @@ export async function seedMerchant(
         create: world.assets.map((asset) => ({
           id: newId("destination"),
           asset,
-          destination: `${asset.slice(0, asset.indexOf("/"))}:${destination}`,
+          destination: accountOn(asset, { destination, solanaDestination }),
         })),
       },
     },
@@ -65,7 +97,7 @@ export async function seedMerchant(
     environment,
     scopes: ["merchant"],
   });
-  return { id, apiKey: key, flow: seed.flow, destination };
+  return { id, apiKey: key, flow: seed.flow, destination, solanaDestination };
 }
 
 /** A key that manages the partner's merchants and sees the payments of all of them. */

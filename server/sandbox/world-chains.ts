@@ -2,6 +2,8 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { type Anvil, startAnvil } from "./anvil.ts";
 import { endLeftovers } from "./process.ts";
+import { furnishSolana, type SolanaMemory, type SolanaWorld } from "./solana-world.ts";
+import { loadSurfnet, startSurfpool, surfpoolMark } from "./surfpool.ts";
 
 /** Whatever has to be stopped again; filled while a world starts, so that a failed start leaves nothing running. */
 export type Started = { stop(): Promise<void> }[];
@@ -31,4 +33,24 @@ export async function startChains(
   started.push(...anvils);
   for (const one of settled) if (one.status === "rejected") throw one.reason;
   return anvils;
+}
+
+/**
+ * Starts the Solana chain of a folder and puts the world's mint and accounts on it. It is a new chain each time, with an id of its
+ * own. Null: there is none for this platform, and `say` tells so.
+ */
+export async function startSolana(
+  dir: string,
+  slotMs: number,
+  memory: SolanaMemory,
+  { say, started }: { say: (line: string) => void; started: Started },
+): Promise<SolanaWorld | null> {
+  if (loadSurfnet() === null) {
+    say(`No Solana chain: surfpool is not available for ${process.platform} ${process.arch}.`);
+    return null;
+  }
+  await endLeftovers("node", surfpoolMark(dir));
+  const chain = await startSurfpool({ slotMs, dir });
+  started.push(chain);
+  return furnishSolana(chain, memory);
 }

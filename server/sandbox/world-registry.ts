@@ -1,14 +1,19 @@
 import type { Registry } from "#server/platform/registry.ts";
 import type { Deployment, FeedName } from "./deploy.ts";
+import { type SolanaWorld, solanaEntry } from "./solana-world.ts";
 
 const HEARTBEAT_S = 3_600;
 const SLIP44 = 60;
+const CURRENCIES = ["EUR", "GBP", "JPY", "KWD"] as const;
 
 /** The asset of a sandbox chain's native coin. */
 export const nativeAsset = (caip2: string): string => `${caip2}/slip44:${SLIP44}`;
 
 /** The registry of a sandbox world: what is deployed on its chains, in the words a live server reads. */
-export function worldRegistry(chains: { deployment: Deployment; name: string }[]): Registry {
+export function worldRegistry(
+  chains: { deployment: Deployment; name: string }[],
+  solana: { world: SolanaWorld; slotMs: number } | null = null,
+): Registry {
   const feedOf = (deployment: Deployment, name: FeedName) => ({
     address: deployment.feeds[name],
     heartbeatS: HEARTBEAT_S,
@@ -74,11 +79,10 @@ export function worldRegistry(chains: { deployment: Deployment; name: string }[]
         },
       ],
     })),
-    currencies: {
-      EUR: currency("EUR / USD"),
-      GBP: currency("GBP / USD"),
-      JPY: currency("JPY / USD"),
-      KWD: currency("KWD / USD"),
-    },
+    solana:
+      solana === null ? [] : [solanaEntry(solana.world, solana.slotMs, currency("USDC / USD"))],
+    currencies: Object.fromEntries(
+      CURRENCIES.map((code) => [code, currency(`${code} / USD`)] as const),
+    ),
   };
 }

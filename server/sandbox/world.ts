@@ -10,7 +10,14 @@ import { compileContracts } from "./compile.ts";
 import { type Deployment, deployWorld, fundGas, mint, rpc } from "./deploy.ts";
 import { lockFile } from "./lock.ts";
 import { databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
-import { type Started, startChains } from "./world-chains.ts";
+import { unfinishedOnSolana } from "./solana-leftovers.ts";
+import {
+  makeSolanaMemory,
+  type SolanaWorld,
+  solanaEnv,
+  solanaMemorySchema,
+} from "./solana-world.ts";
+import { type Started, startChains, startSolana } from "./world-chains.ts";
 import { worldRegistry } from "./world-registry.ts";
 
 const hex = z.string().startsWith("0x") as unknown as z.ZodType<Hex>;
@@ -45,6 +52,8 @@ const memorySchema = z.object({
   intermediaryKey: hex,
   buyers: z.array(z.object({ name: z.string(), holds: z.string(), key: hex })),
   chains: z.array(deploymentSchema),
+  /** Null in worlds without a Solana chain. */
+  solana: solanaMemorySchema.nullable().default(null),
   seed: z.record(z.string(), z.unknown()).nullable(),
 });
 
@@ -58,6 +67,8 @@ export type World = {
   serverEnv: Record<string, string>;
   memory: WorldMemory;
   chains: { anvil: Anvil; deployment: Deployment; caip2: string }[];
+  /** Null: without a Solana chain. */
+  solana: SolanaWorld | null;
   /** True when the chains and the database were made new. */
   fresh: boolean;
   /** Keeps what the demo needs to know of itself. */
@@ -70,6 +81,8 @@ export type WorldOptions = {
   /** A PostgreSQL to use instead of our own; its database must be empty or belong to this world. */
   databaseUrl?: string | undefined;
   chainIds?: number[];
+  /** With a Solana chain of this pace, where there is one for the platform. */
+  solana?: { slotMs: number };
   say?: (line: string) => void;
 };
 
@@ -127,6 +140,8 @@ async function lostTime(
   try {
     if (typeof partnerId === "string" && !(await holdsPartner(client, partnerId)))
       return "the database is not the one of these chains";
+    const unfinished = await unfinishedOnSolana(client);
+    if (unfinished !== null) return unfinished;
     for (const { rpcUrl, deployment } of chains) {
       const chain = `eip155:${deployment.chainId}`;
       if ((await rpc<string>(rpcUrl, "eth_getCode", [deployment.usdt, "latest"])) === "0x")
@@ -197,6 +212,7 @@ async function makeMemory(anvils: Anvil[]): Promise<WorldMemory> {
     intermediaryKey,
     buyers,
     chains,
+    solana: null,
     seed: null,
   };
 }
@@ -208,8 +224,9 @@ function serverEnv(world: {
   url: string;
   registryFile: string;
   anvils: Anvil[];
+  solana: SolanaWorld | null;
 }) {
-  const { memory, url, registryFile, anvils } = world;
+  const { memory, url, registryFile, anvils, solana } = world;
   const settings: Record<string, string> = {
     FLORIN_MODE: "sandbox",
     DATABASE_URL: url,
@@ -219,11 +236,13 @@ function serverEnv(world: {
     FLORIN_DATA_SECRET: memory.dataSecret,
     FLORIN_INTERMEDIARY_KEY_EVM: memory.intermediaryKey,
     FLORIN_SETTLEMENT_BATCH_S: "15",
+    ...(solana === null ? {} : solanaEnv(solana)),
   };
-  for (const [index, { chainId, relayerKeys, spenderKey }] of memory.chains.entries()) {
+  for (const [index, { chainId, relayerKeys, spenderKey, ownerKey }] of memory.chains.entries()) {
     settings[`FLORIN_RPC_${chainId}`] = anvils[index]?.rpcUrl ?? "";
     settings[`FLORIN_RELAYER_KEYS_${chainId}`] = relayerKeys.join(",");
     settings[`FLORIN_PERMIT2_SPENDER_KEY_${chainId}`] = spenderKey;
+    settings[`FLORIN_FAUCET_KEY_${chainId}`] = ownerKey;
   }
   return settings;
 }
@@ -264,6 +283,26 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
+/** Starts the world's Solana chain where one is asked for; its keys are made at the first time. */
+async function openSolana(
+  { solana, say = () => undefined }: WorldOptions,
+  dir: string,
+  memory: WorldMemory,
+  started: Started,
+): Promise<SolanaWorld | null> {
+  if (solana === undefined) return null;
+  memory.solana ??= makeSolanaMemory();
+  return startSolana(dir, solana.slotMs, memory.solana, { say, started });
+}
+
+/** A world that lost something in a database that is not ours to drop cannot begin anew. */
+function refuseForeign(lost: string, { databaseUrl: given }: WorldOptions): void {
+  if (given !== undefined)
+    throw new Error(
+      `${lost}: empty the database of DATABASE_URL (Florin does not drop what it did not make), then start again`,
+    );
+}
+
 async function openWorld(options: WorldOptions, dir: string, started: Started): Promise<World> {
   const chainIds = options.chainIds ?? [31337, 31338];
   const say = options.say ?? (() => undefined);
@@ -283,10 +322,7 @@ async function openWorld(options: WorldOptions, dir: string, started: Started): 
     const lost = await lostTime(await urlOf(memory.database), chains, memory.seed?.partnerId);
     if (lost !== null) {
       say(`A new world begins: ${lost}.`);
-      if (options.databaseUrl !== undefined)
-        throw new Error(
-          `${lost}: empty the database of DATABASE_URL (Florin does not drop what it did not make), then start again`,
-        );
+      refuseForeign(lost, options);
       memory = null;
     }
   }
@@ -304,31 +340,35 @@ async function openWorld(options: WorldOptions, dir: string, started: Started): 
   const url = await urlOf(memory.database);
   const registryFile = join(dir, "registry.json");
   const current = memory;
+  const solana = await openSolana(options, dir, current, started);
+  writePrivate(memoryFile, current);
   const registry = worldRegistry(
     current.chains.map((deployment, index) => ({
       deployment: deployment as Deployment,
       name: CHAIN_NAMES[index] ?? `Florin Sandbox ${index + 1}`,
     })),
+    solana === null ? null : { world: solana, slotMs: options.solana?.slotMs ?? 0 },
   );
   writePrivate(registryFile, registry);
   return {
     dir,
     databaseUrl: url,
     registryFile,
-    serverEnv: serverEnv({ memory: current, url, registryFile, anvils }),
+    serverEnv: serverEnv({ memory: current, url, registryFile, anvils, solana }),
     memory: current,
     chains: anvils.map((anvil, index) => ({
       anvil,
       deployment: current.chains[index] as unknown as Deployment,
       caip2: `eip155:${anvil.chainId}`,
     })),
+    solana,
     fresh,
     remember(seed) {
       current.seed = seed;
       writePrivate(memoryFile, current);
     },
     async stop() {
-      await Promise.all(anvils.map((anvil) => anvil.stop()));
+      await Promise.all([...anvils, ...(solana === null ? [] : [solana])].map((one) => one.stop()));
       await postgres?.stop();
     },
   };

@@ -88,7 +88,7 @@ function compileOdd(name: OddContract): Artifact {
 export function signatureOffer(offer: Offer | null): Offer & { authorization: Authorization } {
   if (offer === null) throw new Error("no offer");
   const { authorization } = offer;
-  if (authorization.mechanism === "native") throw new Error("nothing to sign");
+  if (!("domain" in authorization)) throw new Error("nothing to sign");
   return { ...offer, authorization };
 }
 
@@ -123,6 +123,7 @@ export async function startTestChain(chainId = 91_001): Promise<TestChain> {
     rpcUrls: [rpcUrl],
     relayerKeys: [relayer.key],
     permit2SpenderKey: spender.key,
+    faucetKey: null,
   };
   const log = createLog("silent");
   const ours = createRpc([rpcUrl], chainId);

@@ -137,6 +137,7 @@ if ((await run(bin("node"), ["server/sandbox/prepare.ts"])) !== 0) {
 }
 if (long) {
   await vitest("long");
+  await vitest("integration", ["server/testing/fuzz.int.test.ts"]);
 } else {
   await check("format and lint", bin("biome"), ["check", "--error-on-warnings", "."]);
   await check("types", bin("tsc"), ["--noEmit"]);

@@ -41,6 +41,15 @@ export type ServerOptions = {
 /** A process of ours under test. `baseUrl` is empty for a worker. */
 export type TestServer = Running & { baseUrl: string; output(): string; kill(): Promise<void> };
 
+/** The world's settings for a server in another mode: what only a sandbox may have is left out. */
+function settingsFor(world: World, env: Record<string, string>): Record<string, string> {
+  const all = world.serverEnv;
+  if ((env.FLORIN_MODE ?? "sandbox") === "sandbox") return all;
+  return Object.fromEntries(
+    Object.entries(all).filter(([name]) => !name.startsWith("FLORIN_FAUCET_KEY_")),
+  );
+}
+
 const bin = join(ROOT, "node_modules", ".bin", "node");
 
 async function startServer(world: World, options: ServerOptions = {}): Promise<TestServer> {
@@ -58,7 +67,7 @@ async function startServer(world: World, options: ServerOptions = {}): Promise<T
     env: {
       ...environment(),
       LOG_LEVEL: "info",
-      ...world.serverEnv,
+      ...settingsFor(world, env),
       NODE_ENV: "production",
       PORT: "0",
       ...env,
@@ -88,6 +97,8 @@ export async function createTestWorld(
     firstChainId?: number;
     environment?: "test" | "live";
     native?: boolean;
+    /** With a Solana chain of this pace, which only tests that ask for it start. */
+    solana?: { slotMs: number };
   } = {},
 ): Promise<TestWorld> {
   const { firstChainId = 31337, environment = "test" } = options;
@@ -96,6 +107,7 @@ export async function createTestWorld(
   const world = await startWorld({
     dir,
     chainIds: options.chains === 2 ? [firstChainId, firstChainId + 1] : [firstChainId],
+    ...(options.solana === undefined ? {} : { solana: options.solana }),
   });
   const db = createDatabase(world.databaseUrl, { max: 8 });
   const close = async () => {
@@ -108,11 +120,14 @@ export async function createTestWorld(
     if (found === undefined) throw new Error("no such chain");
     return `${found.caip2}/erc20:${found.deployment[symbol].toLowerCase()}`;
   };
-  const assets = world.chains.flatMap(({ caip2 }, index) => [
-    asset("usdc", index),
-    asset("usdt", index),
-    ...(options.native === true ? [nativeAsset(caip2)] : []),
-  ]);
+  const assets = [
+    ...world.chains.flatMap(({ caip2 }, index) => [
+      asset("usdc", index),
+      asset("usdt", index),
+      ...(options.native === true ? [nativeAsset(caip2)] : []),
+    ]),
+    ...(world.solana === null ? [] : Object.values(world.solana.assets)),
+  ];
   const demo = await migrate(world.databaseUrl)
     .then(() => seedDemo(db, { pepper: world.memory.pepper, assets, environment }))
     .catch(async (error: unknown) => {

@@ -1,16 +1,17 @@
 import { failpoint } from "#server/platform/failpoint.ts";
-import type { ChainHead, ChainPort, Fees, Receipt } from "#server/ports/chain.ts";
+import type { ChainHead, Fees, NonceChain, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
 import { finishRefund } from "./execute-refunds.ts";
 import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
 import { knowsTransfer } from "./scan-chain.ts";
 
-type Open = { intent: Intent; txs: StoredTx[] };
+/** An unfinished intent with its signed transactions, newest first. */
+export type OpenIntent = { intent: Intent; txs: StoredTx[] };
 
 const LIMIT = 500;
 /** A reserved nonce without a stored transaction belongs to a process that died if it is this old. */
-const ABANDONED_AFTER_S = 5;
+export const ABANDONED_AFTER_S = 5;
 /** Pause between two sends of the same bytes. */
 const RESEND_EVERY_S = 10;
 /** Nodes ask for at least 10 % more on both fees before they replace a transaction; 12.5 % clears all of them. */
@@ -35,7 +36,11 @@ const gasLines = (chain: string, cost: bigint): LedgerLine[] => [
 ];
 
 /** A receipt was found: mined, or for a capture that reverted, at its end. */
-async function recordMined(services: Services, { intent, txs }: Open, receipt: Receipt) {
+export async function recordMined(
+  services: Services,
+  { intent, txs }: OpenIntent,
+  receipt: Receipt,
+) {
   const role = txs.find(({ hash }) => hash === receipt.hash)?.role ?? "main";
   await failpoint(`${intent.kind}.before_record_mined`);
   const lost = receipt.status === "reverted" && intent.kind === "capture" && role === "main";
@@ -88,7 +93,12 @@ async function finishSettlement(services: Services, intent: Intent, receipt: Rec
   });
 }
 
-async function finish(services: Services, { intent, txs }: Open, receipt: Receipt): Promise<void> {
+/** Ends an intent by the final receipt of one of its transactions, with everything that follows. */
+export async function finish(
+  services: Services,
+  { intent, txs }: OpenIntent,
+  receipt: Receipt,
+): Promise<void> {
   const filled = txs.find(({ hash }) => hash === receipt.hash)?.role === "fill";
   if (intent.kind === "settlement" && !filled) await finishSettlement(services, intent, receipt);
   if (intent.kind === "refund") await finishRefund(services, intent, receipt, filled);
@@ -105,7 +115,7 @@ async function finish(services: Services, { intent, txs }: Open, receipt: Receip
   });
 }
 
-async function firstReceipt(chain: ChainPort, txs: StoredTx[]): Promise<Receipt | null> {
+async function firstReceipt(chain: NonceChain, txs: StoredTx[]): Promise<Receipt | null> {
   for (const { hash } of txs) {
     const receipt = await chain.receipt(hash);
     if (receipt !== null) return receipt;
@@ -114,7 +124,12 @@ async function firstReceipt(chain: ChainPort, txs: StoredTx[]): Promise<Receipt 
 }
 
 /** A mined intent is final once its block is; if its block vanished, it is on its way again. */
-async function settleMined(services: Services, chain: ChainPort, open: Open, head: ChainHead) {
+async function settleMined(
+  services: Services,
+  chain: NonceChain,
+  open: OpenIntent,
+  head: ChainHead,
+) {
   const receipt = await firstReceipt(chain, open.txs);
   if (receipt === null) {
     await services.store.transaction((tx) =>
@@ -138,7 +153,7 @@ async function settleMined(services: Services, chain: ChainPort, open: Open, hea
 }
 
 /** Our nonce was used by a transaction we never stored: somebody else has the key. Everything stops. */
-async function reportForeignNonce(services: Services, chain: ChainPort, intent: Intent) {
+async function reportForeignNonce(services: Services, chain: NonceChain, intent: Intent) {
   const used = await chain.transactionCount(intent.signer, "finalized");
   if (used <= intent.nonce) return;
   services.log.error(
@@ -168,7 +183,7 @@ async function reportForeignNonce(services: Services, chain: ChainPort, intent: 
 }
 
 /** The transaction all others of its signer wait for: replaced with higher fees once it is overdue. */
-async function replaceStuck(services: Services, chain: ChainPort, { intent, txs }: Open) {
+async function replaceStuck(services: Services, chain: NonceChain, { intent, txs }: OpenIntent) {
   const last = txs[0];
   if (last === undefined) return;
   const age = services.clock.now() - last.createdAt;
@@ -187,8 +202,8 @@ async function replaceStuck(services: Services, chain: ChainPort, { intent, txs 
 
 async function advanceOne(
   services: Services,
-  chain: ChainPort,
-  open: Open,
+  chain: NonceChain,
+  open: OpenIntent,
   head: ChainHead,
   mined: bigint,
 ): Promise<void> {
@@ -221,7 +236,7 @@ async function advanceOne(
  */
 export async function advanceIntents(
   services: Services,
-  chain: ChainPort,
+  chain: NonceChain,
   head: ChainHead,
 ): Promise<void> {
   const open = await services.store.openIntents(chain.facts.chain, LIMIT);

@@ -49,6 +49,13 @@ async function outstanding(
   return asked.filter((account) => !held.some(covers(account)));
 }
 
+/** Whether none of these accounts (canonical CAIP-10) owes data for a payment any more. */
+export const isCollected = async (
+  services: Services,
+  payment: Payment,
+  accounts: string[],
+): Promise<boolean> => (await outstanding(services, payment, accounts)).length === 0;
+
 /** Which of these accounts owe data for a payment, and where they can give it. */
 export async function collectionFor(
   services: Services,

@@ -1,20 +1,23 @@
 import { createHash } from "node:crypto";
+import { isTransfer, type SignedTerms } from "#server/domain/option/authorization.ts";
 import { stillHolds } from "#server/domain/option/quote.ts";
 import { alignResults, type Result } from "#server/domain/option/results.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { newId } from "#server/platform/ids.ts";
-import { type ChainPort, ChainUnavailable, type SignatureCheck } from "#server/ports/chain.ts";
+import { type ChainPort, ChainUnavailable } from "#server/ports/chain.ts";
 import { SUBMIT_CAPTURE } from "#server/ports/jobs.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
 import { claimPush, endMisaligned } from "./claim-push.ts";
 import { acceptCollected, type GivenData, requireCollected } from "./collect-data.ts";
+import { requireBuilt } from "./confirm-built.ts";
 import { requireProof } from "./confirm-proof.ts";
 import { requireUsable } from "./fetch-actions.ts";
 import { requireUnlocked } from "./push-lock.ts";
 import { quoteOption } from "./quote-option.ts";
 import { findPayment } from "./read-payment.ts";
+import { requireSound } from "./require-sound.ts";
 import { requireClear } from "./screen-account.ts";
 
 export type ConfirmInput = { optionId: string; results: Result[]; collectedData: unknown };
@@ -44,26 +47,25 @@ async function requireFairPrice(
     throw new AppError("quote_expired", "The price has moved: ask for the options again");
 }
 
-const REVERT_MESSAGES: Record<string, string> = {
-  insufficient_balance: "insufficient funds for this option",
-  insufficient_allowance: "the allowance for this option is missing: approve it first",
-  expired: "the authorization has expired: ask for the options again",
-  bad_signature: "the signature does not verify",
-  denied: "the token refuses this transfer",
-  other: "the transfer would not go through",
-};
+/** What a buyer handed in for an option, checked: what is submitted, and how long that can land. */
+type Signed = { signature: string; lapsesAt: bigint | null };
 
-/** A used nonce is no reason to refuse: the transfer may be on chain already, and only the chain can tell. */
-function requireSound(check: SignatureCheck): void {
-  if (check.kind === "valid") return;
-  if (check.kind === "would_revert" && check.reason === "nonce_used") return;
-  const message =
-    check.kind === "invalid" ? "the signature does not verify" : REVERT_MESSAGES[check.reason];
-  throw new AppError("params_validation", `Validation error: ${message}`, {
-    status: 422,
-    detail: check.kind === "invalid" ? check.reason : check.detail,
-    issues: [{ path: "results", field: "results", message: message ?? "" }],
-  });
+/** Checks the last output of an option against its terms; throws where it is not what was asked for. */
+async function checkOutput(
+  services: Services,
+  chain: ChainPort,
+  option: PaymentOption,
+  terms: SignedTerms,
+  { output, hasCode }: { output: string; hasCode: boolean },
+): Promise<Signed> {
+  if (isTransfer(terms)) return requireBuilt(services, option, terms, output);
+  requireSound(
+    await chain.checkSignature(terms, output, {
+      payerHasCode: hasCode,
+      allowancePending: option.actions.some(({ data }) => data.method === "eth_sendTransaction"),
+    }),
+  );
+  return { signature: output, lapsesAt: null };
 }
 
 /** Locks the payment to this option and hands it to the worker, in one transaction. */
@@ -71,7 +73,7 @@ async function accept(
   services: Services,
   payment: Payment,
   option: PaymentOption,
-  signed: { signature: string; proof: string | null },
+  signed: Signed & { proof: string | null },
   { results, given }: { results: Result[]; given: GivenData },
 ): Promise<void> {
   const resultsDigest = createHash("sha256").update(JSON.stringify(results)).digest("hex");
@@ -141,13 +143,10 @@ export async function confirmPayment(
   }
   const proof = await requireProof(chain, option, aligned.outputs, facts.hasCode);
   await requireFairPrice(services, payment, option, chain);
-  const signature = aligned.outputs.at(-1) ?? "";
-  requireSound(
-    await chain.checkSignature(authorization, signature, {
-      payerHasCode: facts.hasCode,
-      allowancePending: option.actions.some(({ data }) => data.method === "eth_sendTransaction"),
-    }),
-  );
+  const signed = await checkOutput(services, chain, option, authorization, {
+    output: aligned.outputs.at(-1) ?? "",
+    hasCode: facts.hasCode,
+  });
   await failpoint("confirm.checked");
-  await accept(services, payment, option, { signature, proof }, { results: input.results, given });
+  await accept(services, payment, option, { ...signed, proof }, { results: input.results, given });
 }

@@ -23,6 +23,14 @@ function recipientOf(payment: Payment, chain: ChainPort, asset: string): string 
   return parseAccount(destination)?.address ?? null;
 }
 
+/** Whether the money would go to the account it comes from. */
+export const isOwnAccount = (
+  payment: Payment,
+  chain: ChainPort,
+  asset: string,
+  { account }: Asked,
+): boolean => recipientOf(payment, chain, asset) === account.address;
+
 /** What an offer is made from besides token and price. */
 export type DraftContext = {
   payment: Payment;

@@ -1,5 +1,5 @@
 import type { PaymentEventType } from "#server/domain/payment/state.ts";
-import type { ChainPort } from "#server/ports/chain.ts";
+import type { NonceChain } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 
 const LIMIT = 200;
@@ -10,7 +10,7 @@ const LIMIT = 200;
  */
 async function proveImpossible(
   services: Services,
-  chain: ChainPort,
+  chain: NonceChain,
   paymentId: string,
 ): Promise<void> {
   const { store } = services;
@@ -52,7 +52,7 @@ async function proveImpossible(
 /** Looks at every payment on a chain that may have become impossible; `suspects` are those whose nonce looks used. */
 export async function endImpossible(
   services: Services,
-  chain: ChainPort,
+  chain: NonceChain,
   suspects: string[],
 ): Promise<void> {
   const late = await services.store.attemptsPastDeadline(chain.facts.chain, LIMIT);

@@ -18,7 +18,8 @@ export const surroundings = (names: Names): Surroundings => ({
   maxReverts: MAX_PAID_REVERTS,
 });
 
-function ownSurroundings({ chains, env }: Services): Surroundings {
+/** What the server knows of its chains, in the words an explanation needs. */
+export function ownSurroundings({ chains, env }: Services): Surroundings {
   const facts = (caip2: string) => chains.get(caip2)?.facts ?? null;
   return surroundings({
     batchEveryS: env.FLORIN_SETTLEMENT_BATCH_S,

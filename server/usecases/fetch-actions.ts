@@ -1,4 +1,5 @@
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
+import { isTransfer, TRAITS } from "#server/domain/option/authorization.ts";
 import { isFinal } from "#server/domain/payment/transitions.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
@@ -8,6 +9,7 @@ import { requireCollected } from "./collect-data.ts";
 import { requireUnlocked } from "./push-lock.ts";
 import { findPayment } from "./read-payment.ts";
 import { requireClear } from "./screen-account.ts";
+import { serveTransaction } from "./serve-transaction.ts";
 
 /** Refuses an option that is not this payment's, or whose quote is over. */
 export function requireUsable(
@@ -34,10 +36,10 @@ async function handOut(services: Services, option: PaymentOption): Promise<void>
   });
 }
 
-/** Empty data asks for everything; any other must have been issued for this option, and only pushes have such data. */
+/** Empty data asks for everything; any other must have been issued for this option, where its calls come from fetch. */
 function requireData(services: Services, option: PaymentOption, data: string): void {
   if (data === "") return;
-  if (option.mechanism === "native")
+  if (TRAITS[option.mechanism].calls === "fetch")
     requireBuildData(services.env.FLORIN_TOKEN_SECRET, option, data);
   else
     throw new AppError(
@@ -72,5 +74,8 @@ export async function fetchActions(
     await requireCollected(services, payment, payer, undefined);
     await handOut(services, option);
   }
-  return option.actions;
+  const { authorization } = option;
+  return isTransfer(authorization)
+    ? [await serveTransaction(services, option, authorization)]
+    : option.actions;
 }

@@ -1,4 +1,5 @@
 import { splitFee } from "#server/domain/money/convert.ts";
+import { TRAITS } from "#server/domain/option/authorization.ts";
 import { judgePush } from "#server/domain/option/push.ts";
 import { deepEnough, type Heads } from "#server/domain/payment/evidence.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
@@ -190,6 +191,27 @@ async function judgeTagged(
   });
 }
 
+/** Whether a transfer came after its deadline on a chain that does not refuse such by itself. */
+const isLate = (m: Movement, option: PaymentOption): boolean =>
+  !TRAITS[option.mechanism].deadlineOnChain && m.blockTime > BigInt(option.authorization.deadline);
+
+const hasSucceeded = async (services: Services, paymentId: string): Promise<boolean> =>
+  (await services.store.payment(paymentId))?.status === "succeeded";
+
+async function judgeLate(
+  services: Services,
+  chain: ChainPort,
+  m: Movement,
+  option: PaymentOption,
+  heads: Heads,
+): Promise<void> {
+  if (m.blockNumber > heads.finalized) return;
+  await services.store.transaction(async (tx) => {
+    const payment = await tx.lockPayment(option.paymentId);
+    await recordException(tx, chain, m, payment, "late", DETAILS.late);
+  });
+}
+
 async function judgeOne(
   services: Services,
   chain: ChainPort,
@@ -199,6 +221,8 @@ async function judgeOne(
   const option = await services.store.optionForMovement(m);
   if (option === null) return judgeStranger(services, chain, m, heads);
   if (option.mechanism === "native") return judgeTagged(services, chain, m, option, heads);
+  if (isLate(m, option) && !(await hasSucceeded(services, option.paymentId)))
+    return judgeLate(services, chain, m, option, heads);
   if (isExact(m, option)) return judgeEvidence(services, chain, m, option, heads);
   if (m.blockNumber > heads.finalized) return;
   const kind =

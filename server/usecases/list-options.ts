@@ -1,16 +1,24 @@
 import { parseAccount } from "#server/domain/asset/caip.ts";
 import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
+import { TRAITS } from "#server/domain/option/authorization.ts";
 import { etaSeconds } from "#server/domain/option/eta.ts";
 import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
-import { ChainUnavailable } from "#server/ports/chain.ts";
+import { ChainUnavailable, type PayerFacts, type TokenFacts } from "#server/ports/chain.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
 import { buildData } from "./build-data.ts";
 import { collectionFor, type DataDemand } from "./collect-data.ts";
 import { describeFound, type PaymentDescription } from "./describe-payment.ts";
-import { type Asked, canReach, type Draft, draftOption } from "./draft-option.ts";
+import {
+  type Asked,
+  canReach,
+  type Draft,
+  type DraftContext,
+  draftOption,
+  isOwnAccount,
+} from "./draft-option.ts";
 import { pushLock } from "./push-lock.ts";
 import { quoteOption } from "./quote-option.ts";
 import { findPayment } from "./read-payment.ts";
@@ -21,6 +29,24 @@ type MadeOption = Omit<PaymentOption, "actions"> & { actions: Action[]; etaS: nu
 
 /** An option as a wallet gets it; `collectData` is the form its account owes, null when it owes none. */
 export type ListedOption = MadeOption & { collectData: DataDemand | null };
+
+/** Why an account cannot pay with an asset; `asset` null: with none on that chain. Amounts are what it would cost and what it holds. */
+export type Refused = {
+  asked: Asked;
+  asset: string | null;
+  reason:
+    | "short"
+    | "unsupported_network"
+    | "not_accepted"
+    | "network_away"
+    | "price_away"
+    | "account_kind"
+    | "own_account";
+  amount: bigint | null;
+  holds: bigint | null;
+};
+
+type Refuse = (refused: Refused) => void;
 
 /** Longest wait for one chain's answers; a slower chain just gives no option this time. */
 const CHAIN_BUDGET_MS = 2_000;
@@ -84,17 +110,49 @@ const isAway = (held: PromiseSettledResult<unknown>, refusal: unknown): boolean 
   held.reason instanceof ChainUnavailable &&
   !(refusal instanceof AppError && refusal.code === "sanctioned_user");
 
+/** An offer, or why there is none in this token. */
+type Drafted = Draft | Pick<Refused, "reason" | "amount" | "holds">;
+
+async function draftIn(
+  services: Services,
+  context: DraftContext,
+  token: TokenFacts,
+  facts: PayerFacts,
+): Promise<Drafted> {
+  const { payment, chain, asked } = context;
+  const holding = facts.tokens.find(({ asset }) => asset === token.asset);
+  const quoted = await quoteOption(services, payment, token);
+  const amount = quoted?.amount ?? null;
+  const holds = holding?.balance ?? null;
+  const no = (reason: Refused["reason"]) => ({ reason, amount, holds });
+  if (holding === undefined) return no("network_away");
+  if (quoted === null) return no("price_away");
+  if (holding.balance < quoted.amount) return no("short");
+  const { hasCode } = facts;
+  const draft = draftOption(context, token, quoted, { hasCode, allowance: holding.allowance });
+  if (draft === null)
+    return no(isOwnAccount(payment, chain, token.asset, asked) ? "own_account" : "account_kind");
+  if (!(await chain.canSubmit(draft.mechanism))) return no("network_away");
+  return (await canReach(payment, chain, token)) ? draft : no("not_accepted");
+}
+
 async function draftsFor(
   services: Services,
   payment: Payment,
   asked: Asked,
   proofFor: string | null,
+  refuse: Refuse,
 ): Promise<Draft[]> {
   const chain = services.chains.get(asked.account.chain);
-  if (chain === undefined || chain.facts.environment !== payment.environment) return [];
-  const tokens = chain.facts.tokens.filter(
-    (token) => payment.destinations[token.asset] !== undefined,
-  );
+  const none = { asked, asset: null, amount: null, holds: null };
+  if (chain === undefined || chain.facts.environment !== payment.environment) {
+    refuse({ ...none, reason: "unsupported_network" });
+    return [];
+  }
+  const accepted = ({ asset }: TokenFacts) => payment.destinations[asset] !== undefined;
+  const tokens = chain.facts.tokens.filter(accepted);
+  for (const token of chain.facts.tokens)
+    if (!accepted(token)) refuse({ ...none, asset: token.asset, reason: "not_accepted" });
   if (tokens.length === 0) return [];
   const { address } = asked.account;
   const [held, cleared] = await Promise.allSettled([
@@ -108,21 +166,16 @@ async function draftsFor(
   if (held.status === "rejected") throw held.reason;
   const facts = held.value;
   const now = services.clock.now();
-  const drafts = await Promise.all(
+  const context = { payment, chain, asked, now, proofFor };
+  const drafted = await Promise.all(
     tokens.map(async (token) => {
-      const holding = facts.tokens.find(({ asset }) => asset === token.asset);
-      if (holding === undefined) return null;
-      const quoted = await quoteOption(services, payment, token);
-      if (quoted === null || holding.balance < quoted.amount) return null;
-      const draft = draftOption({ payment, chain, asked, now, proofFor }, token, quoted, {
-        hasCode: facts.hasCode,
-        allowance: holding.allowance,
-      });
-      if (draft === null || !(await chain.canSubmit(draft.mechanism))) return null;
-      return (await canReach(payment, chain, token)) ? draft : null;
+      const made = await draftIn(services, context, token, facts);
+      if (!("reason" in made)) return made;
+      refuse({ asked, asset: token.asset, ...made });
+      return null;
     }),
   );
-  return drafts.filter((draft) => draft !== null);
+  return drafted.filter((draft) => draft !== null);
 }
 
 /** The drafts of one account, or none when its chain does not answer in time: other chains are not affected. */
@@ -131,25 +184,27 @@ async function draftsWithinBudget(
   payment: Payment,
   asked: Asked,
   proofFor: string | null,
+  refuse: Refuse,
 ): Promise<Draft[]> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new ChainUnavailable("no answer in time")), CHAIN_BUDGET_MS);
   });
   try {
-    return await Promise.race([draftsFor(services, payment, asked, proofFor), late]);
+    return await Promise.race([draftsFor(services, payment, asked, proofFor, refuse), late]);
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error;
     services.log.warn({ chain: asked.account.chain, err: error }, "chain gave no options");
+    refuse({ asked, asset: null, reason: "network_away", amount: null, holds: null });
     return [];
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** What a wallet is shown of an option's calls: those of a push are handed out by fetch, when it is known that they will be made. */
+/** What a wallet is shown of an option's calls: those that money moves by alone, or that live for a minute, are handed out by fetch. */
 const shownActions = (services: Services, option: PaymentOption): Action[] =>
-  option.mechanism === "native"
+  TRAITS[option.mechanism].calls === "fetch"
     ? [
         {
           type: "build",
@@ -162,6 +217,7 @@ async function makeOptions(
   services: Services,
   payment: Payment,
   asked: Asked[],
+  refuse: Refuse,
 ): Promise<MadeOption[]> {
   const merchant = payment.provesOwnership
     ? await services.store.merchant(payment.merchantId)
@@ -169,7 +225,7 @@ async function makeOptions(
   const proofFor = payment.provesOwnership ? (merchant?.name ?? "") : null;
   const [lock, drafts, earlier] = await Promise.all([
     pushLock(services, payment.id),
-    Promise.all(asked.map((one) => draftsWithinBudget(services, payment, one, proofFor))),
+    Promise.all(asked.map((one) => draftsWithinBudget(services, payment, one, proofFor, refuse))),
     services.store.optionsOf(
       payment.id,
       asked.map(({ account }) => account.address),
@@ -206,6 +262,8 @@ export async function listOptions(
   options: ListedOption[];
   info: PaymentDescription | null;
   collectData: DataDemand | null;
+  /** In no order; empty when nothing can be paid any more. */
+  refused: Refused[];
 }> {
   const payment = await findPayment(services, caller, id);
   const asked = readAccounts(input.accounts);
@@ -214,8 +272,11 @@ export async function listOptions(
     (payment.status === "requires_action" && payment.windowClosed)
   )
     throw new AppError("payment_expired", "The payment has expired");
+  const refused: Refused[] = [];
   const made =
-    payment.status === "requires_action" ? await makeOptions(services, payment, asked) : [];
+    payment.status === "requires_action"
+      ? await makeOptions(services, payment, asked, (one) => refused.push(one))
+      : [];
   const payers = made.map(({ chain, payer }) => ({ chain, address: payer }));
   const owed = await collectionFor(services, payment, payers);
   const options = made.map((option) => ({
@@ -223,5 +284,5 @@ export async function listOptions(
     collectData: owed.of({ chain: option.chain, address: option.payer }),
   }));
   const info = input.includePaymentInfo ? await describeFound(services, payment) : null;
-  return { options, info, collectData: owed.all };
+  return { options, info, collectData: owed.all, refused };
 }

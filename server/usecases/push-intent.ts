@@ -10,13 +10,14 @@ const ENDED = new Set<Intent["state"]>(["final", "reverted", "superseded"]);
 
 /**
  * Signs a plan with the intent's nonce and commits the raw bytes; nothing has left the process when this returns.
- * `role` `fill` burns the nonce with a zero-value self-transfer.
+ * `role` `fill` burns the nonce with a zero-value self-transfer; `replaces` is the hash of a lapsed transaction whose place it takes.
  */
 export async function signAndStore(
   services: Services,
   chain: ChainPort,
   intent: Intent,
   tx: { role: "main" | "fill"; gas: bigint; fees: Fees },
+  replaces = "",
 ): Promise<StoredTx> {
   const plan: TxPlan = tx.role === "fill" ? { kind: "fill" } : intent.plan;
   const { signer, nonce } = intent;
@@ -30,9 +31,17 @@ export async function signAndStore(
     raw: signed.raw,
     fees: tx.fees,
     gas: tx.gas,
+    lapsesAt: signed.lapsesAt,
+    replaces: signed.lapsesAt === null ? "" : replaces,
   };
-  await services.store.transaction((work) => work.insertTx(stored));
+  const kept = await services.store.transaction((work) => work.insertTx(stored));
   await failpoint(`${intent.kind}.after_commit_raw`);
+  if (!kept) {
+    // Another process stored its own transaction in this place: that one goes out, and this one never does.
+    const [theirs] = await services.store.intentTxs(intent.id);
+    if (theirs === undefined) throw new Error(`no transaction of ${intent.id} was stored`);
+    return theirs;
+  }
   return { ...stored, createdAt: services.clock.now() };
 }
 
@@ -67,6 +76,13 @@ async function gasFor(chain: ChainPort, intent: Intent): Promise<bigint | null> 
   return simulated.kind === "ok" ? simulated.gas : null;
 }
 
+/** Without a nonce there is nothing to fill: a capture is given up, a payout waits until it would go through. */
+async function leaveUnsigned(services: Services, intent: Intent): Promise<void> {
+  services.log.warn({ intentId: intent.id }, "a reserved transaction would not go through now");
+  if (intent.kind === "capture")
+    await services.store.transaction((tx) => tx.setIntent(intent.id, { state: "superseded" }));
+}
+
 /**
  * Takes an intent from wherever it stands to broadcast. `gas` is known when it was simulated a moment ago; without it the
  * intent is one that an earlier process left behind.
@@ -85,6 +101,10 @@ export async function pushIntent(
     return;
   }
   const wanted = gas ?? (await gasFor(chain, intent));
+  if (wanted === null && chain.model === "lifetimes") {
+    await leaveUnsigned(services, intent);
+    return;
+  }
   // A settlement's nonce is never burnt by the machine: an operator decides what becomes of it.
   if (wanted === null && intent.kind === "settlement") {
     services.log.error({ intentId: intent.id }, "a reserved settlement would revert now");

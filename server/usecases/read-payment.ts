@@ -18,6 +18,7 @@ async function mayRead(services: Services, caller: Caller, payment: Payment): Pr
   if (caller.kind === "merchant") return payment.merchantId === caller.merchantId;
   const reach = caller.kind === "partner" ? caller : caller.reach;
   if (reach === "all") return true;
+  if ("paymentId" in reach) return payment.id === reach.paymentId;
   if (reach.merchantId !== null) return payment.merchantId === reach.merchantId;
   const merchant = await services.store.merchant(payment.merchantId);
   return merchant?.partnerId === reach.partnerId;

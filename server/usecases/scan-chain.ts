@@ -1,12 +1,17 @@
 import { failpoint } from "#server/platform/failpoint.ts";
-import type { BlockRef, ChainHead, ChainPort, Receipt } from "#server/ports/chain.ts";
+import type { BlockRef, ChainHead, NonceChain, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Cursor } from "#server/ports/store.ts";
+import { watchedAccounts } from "./watched-accounts.ts";
 
 /** Most blocks read in one go, so that other work of the chain gets its turn while catching up. */
 const BLOCKS_PER_TURN = 100;
 
-async function startCursor(services: Services, chain: ChainPort, head: ChainHead): Promise<Cursor> {
+async function startCursor(
+  services: Services,
+  chain: NonceChain,
+  head: ChainHead,
+): Promise<Cursor> {
   const { store } = services;
   const block = (await chain.blockAt(head.finalized.number)) ?? head.latest;
   await store.transaction((tx) => tx.initCursor(chain.facts.chain, block));
@@ -16,7 +21,7 @@ async function startCursor(services: Services, chain: ChainPort, head: ChainHead
 }
 
 /** Walks back until a stored header is still part of the chain, and forgets everything above it. */
-async function rewind(services: Services, chain: ChainPort, cursor: Cursor): Promise<boolean> {
+async function rewind(services: Services, chain: NonceChain, cursor: Cursor): Promise<boolean> {
   const { store, log } = services;
   for (let number = cursor.scannedNumber; number >= 0n; number--) {
     const stored = await store.blockHashAt(chain.facts.chain, number);
@@ -34,13 +39,11 @@ async function rewind(services: Services, chain: ChainPort, cursor: Cursor): Pro
   return false;
 }
 
-async function arrivalsIn(services: Services, chain: ChainPort, block: BlockRef) {
-  const recipients = new Set(await services.store.watchedRecipients(chain.facts.chain));
-  recipients.add(chain.facts.intermediary);
-  return chain.inboundTransfers(block, [...recipients]);
+async function arrivalsIn(services: Services, chain: NonceChain, block: BlockRef) {
+  return chain.inboundTransfers(block, await watchedAccounts(services, chain));
 }
 
-async function scanOne(services: Services, chain: ChainPort, block: BlockRef): Promise<void> {
+async function scanOne(services: Services, chain: NonceChain, block: BlockRef): Promise<void> {
   const transfers = await arrivalsIn(services, chain, block);
   await failpoint("watch.before_record");
   await services.store.transaction((tx) => tx.recordBlock(chain.facts.chain, block, transfers));
@@ -53,7 +56,7 @@ async function scanOne(services: Services, chain: ChainPort, block: BlockRef): P
  */
 export async function knowsTransfer(
   services: Services,
-  chain: ChainPort,
+  chain: NonceChain,
   receipt: Receipt,
 ): Promise<boolean> {
   const { store, log } = services;
@@ -82,7 +85,7 @@ const headKey = ({ latest, safe, finalized }: ChainHead): string =>
  */
 export async function scanChain(
   services: Services,
-  chain: ChainPort,
+  chain: NonceChain,
   scanned: Scanned,
 ): Promise<{ head: ChainHead; moved: boolean }> {
   const name = chain.facts.chain;

@@ -63,12 +63,17 @@ export async function submitCapture(services: Services, paymentId: string): Prom
   if (option === null || chain === undefined) return { kind: "nothing_to_do" };
   const { authorization } = option;
   if (authorization.mechanism === "native") return { kind: "nothing_to_do" };
+  const { lapsesAt } = attempt;
   const open = await services.store.openCaptureIntent(attempt.id);
   if (open !== null) {
     await pushIntent(services, chain, open);
     return { kind: "submitted", intentId: open.id };
   }
-  if (attempt.reverts >= MAX_PAID_REVERTS) return { kind: "waiting", reason: "other" };
+  // What lapses cannot be sent a second time: the chain knows its bytes.
+  if (attempt.reverts >= (lapsesAt === null ? MAX_PAID_REVERTS : 1))
+    return { kind: "waiting", reason: "other" };
+  if (lapsesAt !== null && chain.model === "lifetimes" && (await chain.blocksLeft(lapsesAt)) < 0n)
+    return { kind: "waiting", reason: "expired" };
   const signer = signerFor(chain, option);
   if ((await services.store.intentsInFlight(option.chain, signer)) >= MAX_IN_FLIGHT)
     return { kind: "waiting", reason: "in_flight" };
@@ -76,6 +81,7 @@ export async function submitCapture(services: Services, paymentId: string): Prom
     kind: "capture",
     authorization,
     signature: attempt.signature,
+    ...(lapsesAt === null ? {} : { lapsesAt: lapsesAt.toString() }),
   };
   const simulated = await chain.simulate(plan, signer);
   if (simulated.kind === "revert") {

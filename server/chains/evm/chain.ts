@@ -1,7 +1,8 @@
 import { numberToHex } from "viem";
 import type { ChainConfig } from "#server/platform/env.ts";
 import type { Log } from "#server/platform/log.ts";
-import type { ChainFacts, ChainPort } from "#server/ports/chain.ts";
+import type { ChainFacts, NonceChain } from "#server/ports/chain.ts";
+import { shortCache } from "../short-cache.ts";
 import { hasGasMoney, readFees, readNonceState, readPayer } from "./account-reads.ts";
 import { broadcast } from "./broadcast.ts";
 import { balanceCall } from "./calls.ts";
@@ -25,9 +26,9 @@ import {
 import { makeOffer } from "./offer.ts";
 import type { Rpc } from "./rpc.ts";
 import { readSent, walletTransfer } from "./sent-transfers.ts";
-import { shortCache } from "./short-cache.ts";
 import { localSigner, policyRefusal, type Signer, signPlan } from "./signer.ts";
 import { simulate } from "./simulate.ts";
+import { evmTerms } from "./terms.ts";
 import { checkSignature, provesAccount, slotOf } from "./verify.ts";
 
 /** How long an answer about gas money is used again. */
@@ -90,7 +91,7 @@ function createContext(config: ChainConfig, rpc: Rpc, intermediaryKey: string, l
 }
 
 /** A chain that can be readied: `prepare` finds out what simulations of pending approvals need. */
-export type EvmChain = ChainPort & { prepare(): Promise<void> };
+export type EvmChain = NonceChain & { prepare(): Promise<void> };
 
 /** One EVM chain with the keys that work on it. Nothing is asked of a node before the first call. */
 export function createEvmChain(
@@ -108,6 +109,7 @@ export function createEvmChain(
     return signer;
   };
   return {
+    model: "nonces",
     facts,
     async prepare() {
       for (const [asset, token] of context.tokens)
@@ -120,7 +122,8 @@ export function createEvmChain(
     walletTransfer: (asset, from, to, amount) => walletTransfer(context, asset, from, to, amount),
     payerFacts: (address, assets) => readPayer(context, address, assets),
     offer: (input) => makeOffer(context, input),
-    checkSignature: (a, signature, options) => checkSignature(context, a, signature, options),
+    checkSignature: (a, signature, options) =>
+      checkSignature(context, evmTerms(a), signature, options),
     provesAccount: (account, message, signature, hasCode) =>
       provesAccount(rpc, account, message, signature, hasCode),
     async simulate(plan, address) {
@@ -137,7 +140,7 @@ export function createEvmChain(
     receiptsIn: (block, hashes) => readReceiptsIn(rpc, block, hashes),
     transactionCount: async (address, at) =>
       toNumber(await rpc.read("eth_getTransactionCount", [address, at])),
-    nonceState: (a, at) => readNonceState(context, a, at),
+    nonceState: (a, at) => readNonceState(context, evmTerms(a), at),
     async tokenBalance(asset, address, at) {
       if (isNative(asset))
         return toNumber(await rpc.read("eth_getBalance", [address, numberToHex(at)]));

@@ -2,12 +2,12 @@ import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { pow10 } from "#server/domain/money/amount.ts";
 import { PRICE_SCALE, type Price } from "#server/domain/money/convert.ts";
 import type { Log } from "#server/platform/log.ts";
-import type { FeedEntry, Registry } from "#server/platform/registry.ts";
+import type { FeedEntry, ForeignPrice, Registry } from "#server/platform/registry.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
+import { shortCache } from "../short-cache.ts";
 import { FEED_ABI } from "./abi.ts";
 import { assetOf, nativeAssetOf, toNumber } from "./context.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
-import { shortCache } from "./short-cache.ts";
 
 /** How long a read price is used again: less than a block of most chains. */
 const KEEP_MS = 500;
@@ -62,11 +62,15 @@ async function readFeed(rpc: Rpc, { address, heartbeatS }: FeedEntry): Promise<P
   return { usdE8, source: `${address}#${roundId}`, updatedAt: Number(updatedAt) };
 }
 
-/** Prices from feeds on the configured chains, and fixed rates where the registry names them. */
+/**
+ * Prices from feeds on the configured chains, and fixed rates where the registry names them. `foreign` are the prices of assets on
+ * chains that have no feeds of their own.
+ */
 export function createPriceSource(
   registry: Registry,
   rpcs: Map<string, Rpc>,
   log: Log,
+  foreign: ReadonlyMap<string, ForeignPrice> = new Map(),
 ): PriceSource {
   const cache = shortCache<Price | null>(KEEP_MS);
   const ask = (chain: string, feed: FeedEntry): Promise<Price | null> => {
@@ -79,13 +83,17 @@ export function createPriceSource(
       return price;
     });
   };
-  const feeds = new Map<string, { chain: string; feed: FeedEntry }>();
+  const feeds = new Map(foreign);
   for (const { caip2, native, tokens } of registry.chains) {
     if (native.feed !== null)
       feeds.set(nativeAssetOf({ caip2, native }), { chain: caip2, feed: native.feed });
     for (const { address, feed } of tokens)
       if (feed !== null) feeds.set(assetOf(caip2, address), { chain: caip2, feed });
   }
+  const priceOf = async (source: ForeignPrice): Promise<Price | null> =>
+    "usdPerUnitE8" in source
+      ? { usdE8: BigInt(source.usdPerUnitE8), source: "fixed", updatedAt: 0 }
+      : ask(source.chain, source.feed);
   const sourceOf = (code: string) =>
     Object.hasOwn(registry.currencies, code) ? (registry.currencies[code] ?? null) : null;
   return {
@@ -98,14 +106,11 @@ export function createPriceSource(
     async fiat(code) {
       if (code === "USD") return USD;
       const source = sourceOf(code);
-      if (source === null) return null;
-      if ("usdPerUnitE8" in source)
-        return { usdE8: BigInt(source.usdPerUnitE8), source: "fixed", updatedAt: 0 };
-      return ask(source.chain, source.feed);
+      return source === null ? null : priceOf(source);
     },
     async token(asset) {
       const found = feeds.get(asset);
-      return found === undefined ? null : ask(found.chain, found.feed);
+      return found === undefined ? null : priceOf(found);
     },
   };
 }

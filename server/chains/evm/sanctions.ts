@@ -2,9 +2,9 @@ import { encodeFunctionData, type Hex } from "viem";
 import type { Log } from "#server/platform/log.ts";
 import type { Registry } from "#server/platform/registry.ts";
 import type { Screening } from "#server/ports/screening.ts";
+import { shortCache } from "../short-cache.ts";
 import { SANCTIONS_ABI } from "./abi.ts";
 import type { Rpc } from "./rpc.ts";
-import { shortCache } from "./short-cache.ts";
 
 /** How long a verdict is used again. */
 const KEEP_MS = 2_000;

@@ -6,6 +6,7 @@ import type { Fees, SignedTx, TxPlan } from "#server/ports/chain.ts";
 import { TOKEN_ABI } from "./abi.ts";
 import { eip3009Call } from "./eip3009.ts";
 import { PERMIT2_ADDRESS, permit2Call } from "./permit2.ts";
+import { evmTerms } from "./terms.ts";
 
 /** The most gas any of our transactions may take; what costs more is not what a payment looks like. */
 export const GAS_CAP = 400_000n;
@@ -61,7 +62,8 @@ export function callOf(plan: TxPlan, signer: string): { to: Hex; data: Hex; valu
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args });
     return { to: token.reference as Hex, data, value: 0n };
   }
-  const { authorization, signature } = plan;
+  const { signature } = plan;
+  const authorization = evmTerms(plan.authorization);
   return authorization.mechanism === "permit2"
     ? { to: PERMIT2_ADDRESS, data: permit2Call(authorization, signature as Hex), value: 0n }
     : {
@@ -111,7 +113,7 @@ export function policyRefusal(plan: TxPlan, signer: Signer, policy: Policy): str
   if (plan.kind === "fill") return null;
   return plan.kind === "transfer"
     ? transferRefusal(plan, signer, policy)
-    : captureRefusal(plan.authorization, signer, policy);
+    : captureRefusal(evmTerms(plan.authorization), signer, policy);
 }
 
 /** Signs a plan if the key's role allows it; throws otherwise. The same input gives the same bytes (RFC 6979). */
@@ -132,5 +134,5 @@ export async function signPlan(
     gas: tx.gas,
     fees: tx.fees,
   });
-  return { hash: keccak256(raw), raw: hexToBytes(raw) };
+  return { hash: keccak256(raw), raw: hexToBytes(raw), lapsesAt: null };
 }

@@ -10,6 +10,7 @@ import { PERMIT2_ADDRESS } from "./permit2.ts";
 import { readRevert } from "./reverts.ts";
 import { RpcRefusal } from "./rpc.ts";
 import { callOf, GAS_CAP } from "./signer.ts";
+import { evmTerms } from "./terms.ts";
 
 /** Room over the simulated gas, because the state may change before the transaction is mined. */
 const GAS_ROOM_PERCENT = 125n;
@@ -85,8 +86,8 @@ async function explain(
   const better =
     plan.kind === "transfer"
       ? await transferShortage(context, plan, signer)
-      : ((await reasonFromFacts(context, plan.authorization, pretended !== undefined)) ??
-        (await tokensReason(context, plan.authorization, pretended)));
+      : ((await reasonFromFacts(context, evmTerms(plan.authorization), pretended !== undefined)) ??
+        (await tokensReason(context, evmTerms(plan.authorization), pretended)));
   return { kind: "revert", reason: better ?? "other", detail: read.detail };
 }
 

@@ -216,6 +216,7 @@ const chainsOf = (rpcUrls: string[], change: object = {}) =>
     {
       registry,
       chains: [{ ...world.config, rpcUrls, entry: { ...world.config.entry, ...change } }] as never,
+      solana: [],
       FLORIN_INTERMEDIARY_KEY_EVM: world.intermediary.key,
     },
     world.log,

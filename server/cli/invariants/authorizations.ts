@@ -1,9 +1,10 @@
 import { hashTypedData, type TypedDataDefinition } from "viem";
-import { paymentTag } from "#server/domain/option/authorization.ts";
+import { paymentTag, type TransferTerms } from "#server/domain/option/authorization.ts";
 import { type Check, findProblems, sqlCheck } from "./check.ts";
 import type { Context } from "./context.ts";
 import { type Finding, judge, together } from "./finding.ts";
 import { pages } from "./pages.ts";
+import { transferProblem } from "./solana.ts";
 
 type OptionRow = {
   id: string;
@@ -18,10 +19,11 @@ type OptionRow = {
   deadline: string;
   auth_digest: string;
   actions: { data: { method: string; params: unknown[] } }[];
+  terms: TransferTerms;
 };
 
 const OPTIONS = `select id, payment_id, chain, asset, payer, recipient, mechanism, amount_minor, auth_nonce,
-  extract(epoch from auth_deadline)::bigint as deadline, auth_digest, actions from payment_option`;
+  extract(epoch from auth_deadline)::bigint as deadline, auth_digest, actions, "authorization" as terms from payment_option`;
 
 type TypedData = TypedDataDefinition & { message: Record<string, unknown> };
 
@@ -71,6 +73,8 @@ function pushProblem(row: OptionRow, name: string): string | null {
 function optionProblem(row: OptionRow): string | null {
   const name = `option ${row.id} of ${row.payment_id}`;
   if (row.mechanism === "native") return pushProblem(row, name);
+  if (row.mechanism === "spl_transfer" || row.mechanism === "sol_transfer")
+    return transferProblem(row, name);
   const typed = typedDataOf(row);
   if (typed === null) return `${name} asks for no signature`;
   const digest = hashTypedData(typed);

@@ -1,11 +1,14 @@
 import type { Query } from "#server/db/client.ts";
 import type { ChainView } from "./chain-view.ts";
 import { type Finding, judge } from "./finding.ts";
+import type { SolanaNode } from "./solana-node.ts";
 
 /** What the checks look at: the database as it was at one moment, and the chains as they were just before it. */
 export type Context = {
   query: Query;
   chains: ChainView[];
+  /** Solana clusters that answered. */
+  solana: Map<string, SolanaNode>;
   /** Chains the database knows and that were not looked at; `failed` when a node was configured and gave no answer. */
   unseen: { chain: string; why: string; failed: boolean }[];
   /** Decimals of the registered tokens, by asset. */

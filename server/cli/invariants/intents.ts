@@ -4,6 +4,7 @@ import { type Check, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
 import { type Finding, judge } from "./finding.ts";
 import { pages } from "./pages.ts";
+import { readSolanaTx } from "./solana.ts";
 
 type StoredRow = {
   intent_id: string;
@@ -22,6 +23,7 @@ const STORED = `select t.intent_id, t.hash, t.role, t.raw, i.chain, i.signer, i.
 /** A stored transaction: what is wrong with it, or what it does, in one line. */
 function readStored(row: StoredRow): { problem: string } | { call: string } {
   const name = `${row.hash} of ${row.intent_id}`;
+  if (row.chain.startsWith("solana:")) return readSolanaTx(name, row);
   const raw = toHex(row.raw);
   if (keccak256(raw) !== row.hash)
     return { problem: `${name}: the stored bytes have another hash` };

@@ -2,7 +2,9 @@ import { currencyOfUnit } from "#server/domain/money/currencies.ts";
 import type { ChainView, Token } from "./chain-view.ts";
 import { type Check, type Statement, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
+import { together } from "./finding.ts";
 import { REFUND_BOOKS, REFUNDED_ROWS } from "./refunds.ts";
+import { solanaBalances } from "./solana.ts";
 
 /** Accounts over which money of an asset is spread once it is pooled: together they are always zero. */
 const POOLED = `('intermediary', 'merchant_payable', 'fee_income', 'suspense', 'operator')`;
@@ -261,7 +263,10 @@ export const MONEY_CHECKS: Check[] = [
   {
     id: "I14",
     title: "the intermediary holds on chain what the books say",
-    run: (context) => onChains(context, "balances", (view) => compareBalances(context, view)),
+    run: async (context) => {
+      const seen = await onChains(context, "balances", (view) => compareBalances(context, view));
+      return context.solana.size === 0 ? seen : together([seen, await solanaBalances(context)]);
+    },
   },
   QUOTE_CHECK,
   sqlCheck({

@@ -3,6 +3,7 @@ import type { Query } from "#server/db/client.ts";
 import { type ChainView, type FoundChain, findChain } from "./chain-view.ts";
 import type { Context } from "./context.ts";
 import { type Settings, Unusable } from "./settings.ts";
+import { findCluster, SOLANA_LEFT_OUT } from "./solana.ts";
 
 const CONNECT_MS = 10_000;
 /** Longest time one statement may take. */
@@ -46,12 +47,24 @@ async function readSigners(query: Query): Promise<Signers> {
   return new Map(rows.map(({ chain, signers }) => [chain, signers]));
 }
 
-type Sought = { found: FoundChain[]; unseen: Context["unseen"] };
+type Sought = { found: FoundChain[]; unseen: Context["unseen"]; solana: Context["solana"] };
 
 async function findChains(settings: Settings, known: Signers): Promise<Sought> {
   const found: FoundChain[] = [];
   const unseen: Context["unseen"] = [];
+  const solana: Context["solana"] = new Map();
   for (const [chain, signers] of known) {
+    const cluster = settings.solana.get(chain);
+    if (cluster !== undefined) {
+      try {
+        await findCluster(chain, cluster);
+        solana.set(chain, cluster);
+        unseen.push({ chain, why: SOLANA_LEFT_OUT, failed: false });
+      } catch (error) {
+        unseen.push({ chain, why: messageOf(error), failed: true });
+      }
+      continue;
+    }
     const node = settings.nodes.get(chain);
     if (node === undefined) {
       const id = chain.slice(chain.indexOf(":") + 1);
@@ -64,7 +77,7 @@ async function findChains(settings: Settings, known: Signers): Promise<Sought> {
       unseen.push({ chain, why: messageOf(error), failed: true });
     }
   }
-  return { found, unseen };
+  return { found, unseen, solana };
 }
 
 /** Accounts that pool money: what offers in the intermediary flow name, what settlements are signed by, what arrivals reached. */
@@ -123,7 +136,7 @@ export async function openContext(
   const query: Query = async <Row>(text: string, values: unknown[] = []) =>
     (await client.query(text, values)).rows as Row[];
   try {
-    const { found, unseen } = await findChains(settings, await readSigners(query));
+    const { found, unseen, solana } = await findChains(settings, await readSigners(query));
     await query("begin transaction isolation level repeatable read, read only");
     const chains: ChainView[] = [];
     for (const one of found) {
@@ -133,7 +146,7 @@ export async function openContext(
       else chains.push(view);
     }
     const { decimals, batchS } = settings;
-    return { context: { query, chains, unseen, decimals, batchS }, close };
+    return { context: { query, chains, solana, unseen, decimals, batchS }, close };
   } catch (error) {
     await close();
     throw error;

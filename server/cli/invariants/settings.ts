@@ -3,6 +3,7 @@ import { type Registry, registrySchema } from "#server/platform/registry.ts";
 import { SHIPPED_REGISTRY } from "#server/platform/registry-shipped.ts";
 import { readSandbox, type Sandbox } from "../sandbox-file.ts";
 import type { Token } from "./chain-view.ts";
+import type { SolanaNode } from "./solana-node.ts";
 
 /** A node of a chain and what is registered there. */
 export type Node = { urls: string[]; tokens: Token[]; native: string | null; maxLogRange: number };
@@ -11,6 +12,7 @@ export type Node = { urls: string[]; tokens: Token[]; native: string | null; max
 export type Settings = {
   databaseUrl: string;
   nodes: Map<string, Node>;
+  solana: Map<string, SolanaNode>;
   /** Decimals of the registered tokens, by asset. */
   decimals: Map<string, number>;
   batchS: number;
@@ -43,12 +45,27 @@ function readRegistry(file: string | undefined): Registry {
   );
 }
 
-type Chains = Pick<Settings, "nodes" | "decimals">;
+type Chains = Pick<Settings, "nodes" | "solana" | "decimals">;
+
+const noChains = (): Chains => ({ nodes: new Map(), solana: new Map(), decimals: new Map() });
+
+const LAMPORT_DECIMALS = 9;
 
 /** The chains of the registry whose `FLORIN_RPC_<chain id>` is set. */
 function chainsOfEnvironment(source: Source): Chains {
-  const chains: Chains = { nodes: new Map(), decimals: new Map() };
-  for (const entry of readRegistry(source.FLORIN_REGISTRY_FILE).chains) {
+  const chains = noChains();
+  const registry = readRegistry(source.FLORIN_REGISTRY_FILE);
+  for (const { caip2, tokens } of registry.solana) {
+    const urls = list(source[`FLORIN_RPC_${caip2.slice("solana:".length)}`]);
+    if (urls.length === 0) continue;
+    const coin = `${caip2}/slip44:501`;
+    chains.decimals.set(coin, LAMPORT_DECIMALS);
+    for (const { mint, decimals } of tokens)
+      chains.decimals.set(`${caip2}/token:${mint}`, decimals);
+    const minted = tokens.map(({ mint }) => ({ asset: `${caip2}/token:${mint}`, mint }));
+    chains.solana.set(caip2, { urls, assets: [...minted, { asset: coin, mint: null }] });
+  }
+  for (const entry of registry.chains) {
     const { caip2, tokens, maxLogRange } = entry;
     const urls = list(source[`FLORIN_RPC_${caip2.slice("eip155:".length)}`]);
     if (urls.length === 0) continue;
@@ -67,8 +84,17 @@ function chainsOfEnvironment(source: Source): Chains {
 }
 
 function chainsOfSandbox({ chains: found }: Sandbox): Chains {
-  const chains: Chains = { nodes: new Map(), decimals: new Map() };
+  const chains = noChains();
   for (const { caip2, rpcUrl, tokens } of found) {
+    if (caip2.startsWith("solana:")) {
+      for (const { caip19, decimals } of tokens) chains.decimals.set(caip19, decimals);
+      const assets = tokens.map(({ caip19, address }) => ({
+        asset: caip19,
+        mint: address ?? null,
+      }));
+      chains.solana.set(caip2, { urls: [rpcUrl], assets });
+      continue;
+    }
     const coin = tokens.find(({ caip19 }) => caip19.includes("/slip44:"));
     if (coin !== undefined) chains.decimals.set(coin.caip19, coin.decimals);
     const registered = tokens.flatMap(({ address, decimals }) => {
@@ -96,7 +122,7 @@ export function readSettings(source: Source): Settings {
   const given = source.DATABASE_URL ?? "";
   const batchS = Number(source.FLORIN_SETTLEMENT_BATCH_S ?? BATCH_S);
   const ofEnvironment = given === "" ? null : chainsOfEnvironment(source);
-  if (ofEnvironment !== null && ofEnvironment.nodes.size > 0)
+  if (ofEnvironment !== null && ofEnvironment.nodes.size + ofEnvironment.solana.size > 0)
     return { databaseUrl: given, batchS, ...ofEnvironment };
   const file = readSandbox();
   const sandbox = file.kind === "found" ? file.sandbox : null;
@@ -108,6 +134,5 @@ export function readSettings(source: Source): Settings {
         : `${file.message}; or set DATABASE_URL and FLORIN_RPC_<chain id>`,
     );
   const own = sandbox !== null && sandbox.databaseUrl === databaseUrl;
-  const none: Chains = { nodes: new Map(), decimals: new Map() };
-  return { databaseUrl, batchS, ...(own ? chainsOfSandbox(sandbox) : none) };
+  return { databaseUrl, batchS, ...(own ? chainsOfSandbox(sandbox) : noChains()) };
 }

@@ -12,6 +12,9 @@ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW`;
 export const COUNTRIES: readonly string[] = CODES.trim().split(/\s+/);
 
 /** A pattern that matches exactly the codes of `COUNTRIES`, grouped by first letter to stay short. */
-export const COUNTRY_PATTERN = `^(${[...Map.groupBy(COUNTRIES, (code) => code.slice(0, 1))]
-  .map(([first, codes]) => `${first}[${codes.map((code) => code.slice(1)).join("")}]`)
+export const COUNTRY_PATTERN = `^(${[...new Set(COUNTRIES.map((code) => code.charAt(0)))]
+  .map((first) => {
+    const codes = COUNTRIES.filter((code) => code.startsWith(first));
+    return `${first}[${codes.map((code) => code.slice(1)).join("")}]`;
+  })
   .join("|")})$`;

@@ -16,7 +16,8 @@ export type Validated =
   | { kind: "valid"; fields: CollectedFields }
   | { kind: "invalid"; issues: FieldIssue[] };
 
-const OLDEST_YEARS = 120;
+/** Years before this one in which a buyer can be born. */
+export const OLDEST_YEARS = 120;
 const TEXT = new RegExp(TEXT_PATTERN, "u");
 const DATE = /^([0-9]{4})-([0-9]{2})-([0-9]{2})$/;
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

@@ -40,14 +40,25 @@ export function normaliseSignature(hex: string): string | null {
   return last === undefined ? null : `0x${body.slice(0, 128)}${last}`;
 }
 
+/** Base64 or base58 text that is longer than a signature and no longer than a transaction. */
+const SIGNED_TRANSACTION = /^[0-9A-Za-z+/_-]{120,2000}={0,2}$/;
+
+/** A signed transaction as text, alone or as a member of what some wallets answer; null: it can be none. */
+function readSigned(output: unknown): string | null {
+  if (typeof output === "string") return SIGNED_TRANSACTION.test(output) ? output : null;
+  if (typeof output !== "object" || output === null) return null;
+  const { transaction = null, signedTransaction = transaction } = output as Record<string, unknown>;
+  return typeof signedTransaction === "string" ? readSigned(signedTransaction) : null;
+}
+
 function readOutput(
   method: WalletRpcMethod,
   output: unknown,
   payerHasCode: boolean,
 ): string | null {
+  if (method === "solana_signTransaction") return readSigned(output);
   if (typeof output !== "string") return null;
   if (method === "eth_sendTransaction") return HASH.test(output) ? output.toLowerCase() : null;
-  if (method === "solana_signTransaction") return output === "" ? null : output;
   if (payerHasCode) return HEX.test(output) && !HASH.test(output) ? output.toLowerCase() : null;
   return normaliseSignature(output);
 }

@@ -38,6 +38,7 @@ import {
   intermediaryShort,
   settlementMadeTwice,
 } from "./faults-settle.ts";
+import { lifetimeRunsDown } from "./faults-solana.ts";
 import {
   broadcastAnswerLost,
   killedDuringReplacement,
@@ -70,6 +71,7 @@ const FAULTS: Record<string, Driver> = {
   "intermediary-short": intermediaryShort,
   "killed-before-fetch": killedBeforeFetch,
   "lagging-node": laggingNode,
+  "lifetime-runs-down": lifetimeRunsDown,
   "logs-lost": logsLost,
   "logs-missing": logsMissing,
   "node-refuses-transaction": nodeRefusesTransaction,

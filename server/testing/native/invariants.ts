@@ -6,14 +6,7 @@ import { until } from "../api.ts";
 import type { TestWorld } from "../world.ts";
 
 async function check(world: TestWorld) {
-  const settings = readSettings({
-    DATABASE_URL: world.world.databaseUrl,
-    FLORIN_REGISTRY_FILE: world.world.registryFile,
-    ...Object.fromEntries(
-      world.world.chains.map(({ anvil }) => [`FLORIN_RPC_${anvil.chainId}`, anvil.rpcUrl]),
-    ),
-  });
-  const { context, close } = await openContext(settings);
+  const { context, close } = await openContext(readSettings(world.world.serverEnv));
   const lines = await runChecks(context, () => undefined).finally(close);
   return lines.filter(
     (line) => line.outcome === "violated" || (line.outcome === "not_checked" && line.failed),

@@ -1,0 +1,1 @@
+export { merchantIcon as GET } from "#server/http/merchant-icon.ts";

@@ -1,0 +1,116 @@
+import { CopyButton } from "#components/ui/copy-button.tsx";
+import { Disclosure } from "#components/ui/disclosure.tsx";
+import { Money } from "#components/ui/money.tsx";
+import type { CheckoutView, ShownTx } from "#server/contract/checkout.ts";
+import { addressOf, shortAddress } from "./links.ts";
+import type { Words } from "./words.ts";
+
+type Fact = {
+  name: string;
+  value: string;
+  /** What is copied; also says that the value is an id and reads from left to right. */
+  copy?: { text: string; label: string } | undefined;
+  href?: string | null;
+};
+
+function txFact({ t }: Words, { id, url }: ShownTx): Fact {
+  return {
+    name: t("facts.transaction"),
+    value: shortAddress(id),
+    copy: { text: id, label: t("copy.transaction") },
+    href: url,
+  };
+}
+
+function paidFacts(words: Words, paid: NonNullable<CheckoutView["paid"]>): Fact[] {
+  const { t } = words;
+  const account = (name: string, account: string): Fact => ({
+    name,
+    value: shortAddress(addressOf(account)),
+    copy: { text: addressOf(account), label: t("copy.address") },
+  });
+  return [
+    { name: t("facts.paid"), value: words.money(paid.money) },
+    account(t("facts.from"), paid.payer),
+    account(t("facts.to"), paid.recipient),
+    ...(paid.tx === null ? [] : [txFact(words, paid.tx)]),
+    ...(paid.receivedAt === null
+      ? []
+      : [{ name: t("facts.received"), value: words.moment(paid.receivedAt) }]),
+  ];
+}
+
+function factsOf(words: Words, view: CheckoutView): Fact[] {
+  const { t, moment, money, price } = words;
+  const { paid, id, createdAt, expiresAt, status } = view;
+  return [
+    { name: t("facts.amount"), value: price(view.amount) },
+    ...(paid === null ? [] : paidFacts(words, paid)),
+    ...view.refunds
+      .filter(({ state }) => state === "succeeded")
+      .flatMap((one) => [
+        { name: t("facts.refund"), value: `${money(one.money)}, ${moment(one.at)}` },
+        ...(one.tx === null ? [] : [txFact(words, one.tx)]),
+      ]),
+    ...view.arrivals.flatMap((one) => [
+      { name: t("facts.arrived"), value: money(one.received) },
+      txFact(words, one.tx),
+    ]),
+    { name: t("facts.paymentId"), value: id, copy: { text: id, label: t("copy.paymentId") } },
+    { name: t("facts.created"), value: moment(createdAt) },
+    ...(status === "requires_action"
+      ? [{ name: t("facts.openUntil"), value: moment(expiresAt) }]
+      : []),
+  ];
+}
+
+function Value({ value, copy, href }: Fact) {
+  if (copy === undefined) return <Money>{value}</Money>;
+  if (href == null) return <span className="code-line font-mono">{value}</span>;
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noreferrer"
+      className="code-line font-mono underline underline-offset-4"
+    >
+      {value}
+    </a>
+  );
+}
+
+/** Everything a buyer may want to keep or to tell the shop; once it is final, it stands open as the receipt. */
+export function FactsList({ words, view }: { words: Words; view: CheckoutView }) {
+  const { t } = words;
+  const isReceipt = view.paid !== null && view.isFinal;
+  return (
+    <Disclosure
+      key={String(isReceipt)}
+      title={t(isReceipt ? "facts.receipt" : "facts.title")}
+      open={isReceipt}
+    >
+      <dl className="grid text-sm">
+        {factsOf(words, view).map((fact, index) => (
+          <div
+            // biome-ignore lint/suspicious/noArrayIndexKey: two transactions may share a name
+            key={`${fact.name} ${index}`}
+            className="flex min-h-11 items-center justify-between gap-6 border-line border-t"
+          >
+            <dt className="shrink-0 text-quiet">{fact.name}</dt>
+            <dd className="flex min-w-0 items-center gap-1 text-end">
+              <Value {...fact} />
+              {fact.copy && (
+                <CopyButton
+                  text={fact.copy.text}
+                  label={fact.copy.label}
+                  copied={t("copy.done")}
+                  className="-me-3"
+                />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Disclosure>
+  );
+}

@@ -1,0 +1,207 @@
+import type { WalletFailure, WalletInfo } from "#components/wallet/kit.ts";
+import type { CheckoutOption, CheckoutOptions, ShownMoney } from "#server/contract/checkout.ts";
+
+/** A wallet that gave its accounts (CAIP-10 on every network of the payment). */
+type Connected = { wallet: WalletInfo; accounts: string[] };
+/** What can be paid with, and which of it the buyer looks at. */
+type Found = Connected & { found: CheckoutOptions };
+/** One option being paid; `index` counts the steps of the option from 0. */
+export type Paying = Found & { option: CheckoutOption; index: number };
+
+/** What a wallet is being asked for; `to` is the account or contract it should name, where one is named. */
+export type Ask = {
+  kind: "prove" | "reset_allowance" | "approve" | "sign" | "send";
+  to: string | null;
+};
+
+/** Why nothing was asked or given; `server`: the calls of the payment could not be had. */
+export type Refusal = WalletFailure | "server";
+
+/** Where the buyer stands before something was handed in. Nothing of it is kept by the server. */
+export type Step =
+  | { at: "idle"; notice: "wallet_gone" | "other_tab" | null }
+  | { at: "connecting"; wallet: WalletInfo; failed: WalletFailure | null }
+  | ({ at: "finding"; failed: boolean } & Connected)
+  | ({ at: "choosing"; chosen: string | null } & Found)
+  | ({ at: "information" } & Paying)
+  | ({ at: "approval" } & Paying)
+  | ({ at: "asking"; ask: Ask; switching: boolean } & Paying)
+  | ({ at: "approved"; txUrl: string | null } & Paying)
+  | ({ at: "handing_in" } & Paying)
+  | ({ at: "unsure" } & Paying)
+  | ({ at: "refused"; why: Refusal; switching: boolean } & Paying)
+  | ({ at: "requoted"; was: ShownMoney } & Paying)
+  | { at: "handed_in" }
+  | { at: "blocked" }
+  | { at: "too_late" };
+
+export type StepAt<A extends Step["at"]> = Extract<Step, { at: A }>;
+
+/** What happens: clicks of the buyer, answers of the wallet and of the server. */
+export type FlowEvent =
+  | { type: "connect"; wallet: WalletInfo }
+  | { type: "connect_failed"; why: WalletFailure }
+  | { type: "connected"; accounts: string[] }
+  | { type: "find" }
+  | { type: "find_failed" }
+  | { type: "found"; found: CheckoutOptions }
+  | { type: "pick"; optionId: string }
+  | { type: "pay"; option: CheckoutOption }
+  | { type: "information_given" }
+  | { type: "ask"; index: number; ask: Ask; switching: boolean }
+  | { type: "approved"; index: number; txUrl: string | null }
+  | { type: "refused"; why: Refusal; switching: boolean }
+  | { type: "unsure" }
+  | { type: "hand_in" }
+  | { type: "handed_in" }
+  | { type: "requoted"; found: CheckoutOptions }
+  | { type: "blocked" }
+  | { type: "too_late" }
+  | { type: "wallet_gone" }
+  | { type: "other_tab"; busy: boolean }
+  | { type: "back" };
+
+export const START: Step = { at: "idle", notice: null };
+
+/** Whether an option asks for an allowance before the payment itself. */
+export const needsApproval = (option: CheckoutOption): boolean =>
+  option.steps.some(({ kind }) => kind === "approve");
+
+/** The same asset of the same account among other options. */
+const sameWay = (options: CheckoutOption[], { account, money }: CheckoutOption) =>
+  options.find((one) => one.account === account && one.money.asset === money.asset);
+
+/** The option a newcomer to the list is shown first. */
+const first = (found: CheckoutOptions) => found.options[0]?.id ?? null;
+
+/** Where an option begins: what must be known, then what must be allowed, then the payment itself. */
+function begin(paying: Paying): Step {
+  const { option } = paying;
+  if (option.needsData) return { at: "information", ...paying };
+  if (needsApproval(option)) return { at: "approval", ...paying };
+  const kind = option.steps[0]?.kind ?? "sign";
+  return { at: "asking", ...paying, ask: { kind, to: null }, switching: false };
+}
+
+function requote({ wallet, accounts, option }: Paying, found: CheckoutOptions): Step {
+  const now = sameWay(found.options, option);
+  if (now === undefined || now.money.value === option.money.value)
+    return { at: "choosing", wallet, accounts, found, chosen: now?.id ?? first(found) };
+  return { at: "requoted", wallet, accounts, found, option: now, index: 0, was: option.money };
+}
+
+/** A list that was read again while the buyer looked at it keeps the choice, and says so if its amount is another one. */
+function renewed(step: StepAt<"choosing">, found: CheckoutOptions): Step {
+  const old = step.found.options.find(({ id }) => id === step.chosen);
+  if (old !== undefined) return requote({ ...step, option: old, index: 0 }, found);
+  return { ...step, found, chosen: first(found) };
+}
+
+const connected = ({ wallet, accounts }: Connected): Connected => ({ wallet, accounts });
+const paying = (step: Paying): Paying => ({
+  ...connected(step),
+  found: step.found,
+  option: step.option,
+  index: step.index,
+});
+
+/** Back leads to the ways to pay, and from there to the wallets; nowhere once something was handed in. */
+function back(step: Step): Step {
+  if (step.at === "handing_in") return step;
+  if ("option" in step) {
+    const { found, option } = step;
+    const chosen = found.options.some(({ id }) => id === option.id) ? option.id : first(found);
+    return { at: "choosing", ...connected(step), found, chosen };
+  }
+  return "wallet" in step ? START : step;
+}
+
+function whileFinding(step: Step & Connected, event: FlowEvent): Step {
+  switch (event.type) {
+    case "connected":
+      return { at: "finding", wallet: step.wallet, accounts: event.accounts, failed: false };
+    case "find":
+      return { at: "finding", ...connected(step), failed: false };
+    case "find_failed":
+      return step.at === "finding" ? { ...step, failed: true } : step;
+    case "found":
+      if (step.at === "choosing") return renewed(step, event.found);
+      return { at: "choosing", ...connected(step), found: event.found, chosen: first(event.found) };
+    default:
+      return step;
+  }
+}
+
+function whileChoosing(step: StepAt<"choosing">, event: FlowEvent): Step {
+  if (event.type === "pick") return { ...step, chosen: event.optionId };
+  if (event.type !== "pay") return whileFinding(step, event);
+  return begin({ ...connected(step), found: step.found, option: event.option, index: 0 });
+}
+
+function whilePaying(step: Step & Paying, event: FlowEvent): Step {
+  const same = paying(step);
+  switch (event.type) {
+    case "pay":
+      return begin({ ...same, option: event.option, index: 0 });
+    case "information_given":
+      return begin({ ...same, option: { ...same.option, needsData: false } });
+    case "ask":
+      return {
+        at: "asking",
+        ...same,
+        index: event.index,
+        ask: event.ask,
+        switching: event.switching,
+      };
+    case "approved":
+      return { at: "approved", ...same, index: event.index, txUrl: event.txUrl };
+    case "refused":
+      return { at: "refused", ...same, why: event.why, switching: event.switching };
+    case "unsure":
+      return { at: "unsure", ...same };
+    case "hand_in":
+      return { at: "handing_in", ...same };
+    case "requoted":
+      return requote(same, event.found);
+    case "found":
+      return step.at === "handing_in" ? step : whileFinding(step, event);
+    default:
+      return step;
+  }
+}
+
+/** Ends of the road; the reader of the live status takes over from here. */
+function ended(event: FlowEvent): Step | null {
+  switch (event.type) {
+    case "handed_in":
+      return { at: "handed_in" };
+    case "blocked":
+      return { at: "blocked" };
+    case "too_late":
+      return { at: "too_late" };
+    case "wallet_gone":
+      return { at: "idle", notice: "wallet_gone" };
+    default:
+      return null;
+  }
+}
+
+/** The step after `event`; events that come too late for the step leave it as it is. */
+export function nextStep(step: Step, event: FlowEvent): Step {
+  if (step.at === "handed_in" || step.at === "blocked" || step.at === "too_late") return step;
+  const end = ended(event);
+  // A wallet that leaves while its results are on the way takes nothing back.
+  if (end !== null) return end.at === "idle" && step.at === "handing_in" ? step : end;
+  if (event.type === "back") return back(step);
+  if (event.type === "connect") return { at: "connecting", wallet: event.wallet, failed: null };
+  if (event.type === "other_tab" && step.at === "idle")
+    return { at: "idle", notice: event.busy ? "other_tab" : null };
+  if (step.at === "connecting") {
+    if (event.type === "connected")
+      return { at: "finding", wallet: step.wallet, accounts: event.accounts, failed: false };
+    return event.type === "connect_failed" ? { ...step, failed: event.why } : step;
+  }
+  if ("option" in step) return whilePaying(step, event);
+  if (step.at === "choosing") return whileChoosing(step, event);
+  return step.at === "finding" ? whileFinding(step, event) : step;
+}

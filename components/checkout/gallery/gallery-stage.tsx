@@ -1,0 +1,57 @@
+"use client";
+import { lazy, type MouseEvent, type ReactNode, Suspense, useState } from "react";
+import type { PageAction } from "../act.ts";
+import { Stage } from "../stage.tsx";
+import type { StateName } from "../state.ts";
+import { NOW_S, WALLETS } from "./fixtures.ts";
+import { galleryScreen } from "./states.ts";
+
+const GalleryForm = lazy(async () => ({
+  default: (await import("./gallery-form.tsx")).GalleryForm,
+}));
+
+/** A state as it is in a payment, but that nothing happens: what would is written on the frame. */
+export function GalleryStage({
+  state,
+  qr,
+  link,
+}: {
+  state: StateName;
+  qr: ReactNode;
+  link: string;
+}) {
+  const [fired, setFired] = useState("");
+  const { screen, view } = galleryScreen(state);
+  const asks = state === "information" || state === "information_rejected";
+  const onClick = (event: MouseEvent) => {
+    const target = event.target instanceof Element ? event.target.closest("[data-main]") : null;
+    if (target === null) return;
+    if (target instanceof HTMLAnchorElement) event.preventDefault();
+    setFired(target.textContent ?? "");
+  };
+  return (
+    <div className="contents" data-fired={fired} onClickCapture={onClick}>
+      <Stage
+        screen={screen}
+        qr={qr}
+        given={{
+          view,
+          act: (action: PageAction) => setFired((known) => known || action.do),
+          nowMs: NOW_S * 1000,
+          wallets: WALLETS,
+          lastWallet: null,
+          link,
+          returns: false,
+          form: asks && (
+            <Suspense>
+              <GalleryForm
+                rejected={state === "information_rejected"}
+                onSent={() => setFired("sent")}
+              />
+            </Suspense>
+          ),
+        }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,132 @@
+"use client";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import type { WalletChain } from "#components/wallet/kit.ts";
+import type { CheckoutView } from "#server/contract/checkout.ts";
+import type { ApiClient } from "#server/trpc/client.ts";
+import type { PageAction } from "./act.ts";
+import { Stage } from "./stage.tsx";
+import { screenOf } from "./state.ts";
+import { useServerClock } from "./use-clock.ts";
+import { useLiveView } from "./use-live-view.ts";
+import { usePayer } from "./use-payer.ts";
+
+const CancelDialog = lazy(async () => ({
+  default: (await import("./cancel-dialog.tsx")).CancelDialog,
+}));
+const DetailsForm = lazy(async () => ({
+  default: (await import("./details-form.tsx")).DetailsForm,
+}));
+
+let api: Promise<ApiClient> | null = null;
+/** The client of this page's server, fetched after the first paint: nothing on it needs the client. */
+function getApi(): Promise<ApiClient> {
+  api ??= import("#server/trpc/client.ts").then(({ createApiClient }) => createApiClient());
+  api.catch(() => {
+    api = null;
+  });
+  return api;
+}
+
+/** Seconds after its success in which an opened payment still leads back to the shop by itself; later it is a receipt. */
+const FRESH_S = 600;
+
+/** Whether a success that is seen now belongs to this visit. */
+function useReturns(initial: CheckoutView): boolean {
+  const [returns] = useState(
+    () =>
+      !initial.isFinal ||
+      (initial.paid !== null && initial.serverNow / 1000 - initial.paid.acceptedAt < FRESH_S),
+  );
+  return returns;
+}
+
+/** The id of the wallet chosen for this payment before the page was loaded again. */
+function useLastWallet(paymentId: string): string | null {
+  const [last, setLast] = useState<string | null>(null);
+  useEffect(() => setLast(sessionStorage.getItem(`florin:wallet:${paymentId}`)), [paymentId]);
+  return last;
+}
+
+/** The checkout at work: follows the payment, leads through it, and shows the screen of the moment. */
+export function LiveCheckout({
+  initial,
+  chains,
+  link,
+  qr,
+}: {
+  initial: CheckoutView;
+  chains: readonly WalletChain[];
+  link: string;
+  qr: ReactNode;
+}) {
+  const { view, offline, see, wake } = useLiveView(initial, getApi);
+  const isOpen = view.status === "requires_action";
+  const nowMs = useServerClock(view.serverNow, isOpen);
+  const payer = usePayer({ view, chains, getApi, see, wake });
+  const { step, rejected, wallets, refresh } = payer;
+  const [asksCancel, setAsksCancel] = useState(false);
+  const [client, setClient] = useState<ApiClient | null>(null);
+  const screen = screenOf({ view, step, offline, rejected, nowMs });
+  const lastWallet = useLastWallet(view.id);
+  const returns = useReturns(initial);
+
+  const isStale =
+    step.at === "choosing" &&
+    step.found.options.some(({ expiresAt }) => expiresAt !== null && expiresAt * 1000 <= nowMs);
+  useEffect(() => {
+    if (isStale) refresh();
+  }, [isStale, refresh]);
+  useEffect(() => {
+    // The client is callable, and a state would call it.
+    if (step.at === "information") void getApi().then((one) => setClient(() => one));
+  }, [step.at]);
+
+  const { act: pay } = payer;
+  const act = useCallback(
+    (action: PageAction) => {
+      if (action.do === "cancel") return setAsksCancel(true);
+      if (action.do === "retry" && screen.state === "offline") return wake();
+      pay(action);
+    },
+    [pay, wake, screen.state],
+  );
+  const account = step.at === "information" ? step.option.account : null;
+  const form = useMemo(
+    () =>
+      account !== null &&
+      client !== null && (
+        <Suspense>
+          <DetailsForm
+            api={client}
+            paymentId={view.id}
+            account={account}
+            nowMs={view.serverNow}
+            act={act}
+          />
+        </Suspense>
+      ),
+    [account, client, view.id, view.serverNow, act],
+  );
+  return (
+    <>
+      <Stage
+        screen={screen}
+        qr={qr}
+        given={{ view, act, nowMs, wallets, lastWallet, link, form, returns }}
+      />
+      {asksCancel && (
+        <Suspense>
+          <CancelDialog
+            merchant={view.merchant.name}
+            cancel={async () => (await getApi()).checkout.cancel.mutate({ id: view.id })}
+            onDone={(next) => {
+              setAsksCancel(false);
+              see(next);
+            }}
+            onClose={() => setAsksCancel(false)}
+          />
+        </Suspense>
+      )}
+    </>
+  );
+}

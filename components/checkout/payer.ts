@@ -1,0 +1,303 @@
+import {
+  type WalletChain,
+  WalletError,
+  type WalletFinder,
+  type WalletInfo,
+  type WalletSession,
+} from "#components/wallet/kit.ts";
+import type { CheckoutOption, CheckoutOptions, CheckoutView } from "#server/contract/checkout.ts";
+import type { WalletRpcAction } from "#server/domain/option/actions.ts";
+import type { ApiClient } from "#server/trpc/client.ts";
+import { targetOf } from "./ask-target.ts";
+import type { FlowEvent, Step } from "./flow.ts";
+import { refusalIn } from "./refusal.ts";
+import type { TabLock } from "./tab-lock.ts";
+
+/** What paying needs; `chains` are those the payment can be paid on. */
+export type PayerParts = {
+  id: string;
+  api: ApiClient;
+  finder: WalletFinder;
+  chains: readonly WalletChain[];
+  lock: TabLock;
+  step: () => Step;
+  dispatch: (event: FlowEvent) => void;
+  see: (view: CheckoutView) => void;
+  wake: () => void;
+};
+
+/** Milliseconds the first step's end is shown before the wallet is asked for the next one. */
+const BETWEEN_STEPS_MS = 2_500;
+const failureOf = (error: unknown) => (error instanceof WalletError ? error.kind : "unknown");
+const isEarlyStep = (kind: string | undefined) => kind === "approve" || kind === "reset_allowance";
+
+type Result = { type: "walletRpc"; data: [string | Record<string, unknown>] };
+const asResult = (output: unknown): Result => ({
+  type: "walletRpc",
+  data: [
+    typeof output === "object" && output !== null
+      ? (output as Record<string, unknown>)
+      : String(output),
+  ],
+});
+
+/** Carries out what the buyer decides: asks the wallet, hands in what it gave, and tells every turn. One run at a time. */
+export class Payer {
+  readonly #parts: PayerParts;
+  #session: WalletSession | null = null;
+  #leaveSession: () => void = () => {};
+  /** Grows with each new undertaking; what an older one still brings is dropped. */
+  #run = 0;
+  #goOn: () => void = () => {};
+  /** What the wallet gave for the steps of one option so far. */
+  #done: { optionId: string; results: Result[] } = { optionId: "", results: [] };
+
+  constructor(parts: PayerParts) {
+    this.#parts = parts;
+  }
+
+  /** Asks a wallet for its accounts, then what they can pay with. Only ever from a click. */
+  async connect(wallet: WalletInfo): Promise<void> {
+    const { lock, dispatch, finder, chains } = this.#parts;
+    const run = ++this.#run;
+    if (!(await lock.take())) return dispatch({ type: "other_tab", busy: true });
+    dispatch({ type: "connect", wallet });
+    try {
+      const session = await finder.connect(wallet.id, [...chains]);
+      if (run !== this.#run) return void session.disconnect();
+      this.#keep(session);
+      sessionStorage.setItem(`florin:wallet:${this.#parts.id}`, wallet.id);
+      dispatch({ type: "connected", accounts: this.#accounts() });
+    } catch (error) {
+      if (run === this.#run) dispatch({ type: "connect_failed", why: failureOf(error) });
+      return;
+    }
+    await this.find(run);
+  }
+
+  /** Lets the wallet go; other tabs may pay again. */
+  leave(): void {
+    this.#run++;
+    this.#leaveSession();
+    void this.#session?.disconnect();
+    this.#session = null;
+    this.#parts.lock.release();
+    this.#parts.dispatch({ type: "back" });
+  }
+
+  /** Drops what is being asked and goes back to the ways to pay. */
+  back(): void {
+    this.#run++;
+    this.#parts.dispatch({ type: "back" });
+  }
+
+  /** Reads anew what the accounts can pay with. */
+  async find(run = ++this.#run): Promise<void> {
+    const { dispatch, step } = this.#parts;
+    try {
+      const found = await this.#options();
+      if (run === this.#run) dispatch({ type: "found", found });
+    } catch (error) {
+      if (run !== this.#run || this.#judge(error)) return;
+      if (step().at === "finding") dispatch({ type: "find_failed" });
+    }
+  }
+
+  /** Pays with an option; steps of it that the wallet has done before are not asked for again. */
+  async pay(option: CheckoutOption): Promise<void> {
+    const run = ++this.#run;
+    const actions = await this.#actions(option, run);
+    if (actions === null || run !== this.#run) return;
+    if (this.#done.optionId !== option.id) this.#done = { optionId: option.id, results: [] };
+    const { results } = this.#done;
+    for (const [index, action] of actions.entries()) {
+      if (index < results.length) continue;
+      const output = await this.#execute(option, { action, index, total: actions.length }, run);
+      if (output === null) return;
+      results.push(asResult(output.value));
+      if (isEarlyStep(option.steps[index]?.kind))
+        await this.#between(index, action, output.value, run);
+      if (run !== this.#run) return;
+    }
+    await this.#handIn(option, results, run);
+  }
+
+  /** The buyer does not wait for the pause between two steps. */
+  goOn(): void {
+    this.#goOn();
+  }
+
+  /** Hands in again what a reload may have cut off: a transfer that was sent, and nothing that was only signed. */
+  async resume(): Promise<void> {
+    const kept = sessionStorage.getItem(this.#sentKey);
+    if (kept === null) return;
+    const { optionId, results }: { optionId: string; results: Result[] } = JSON.parse(kept);
+    await this.#confirm(optionId, results, this.#run).catch(() => {});
+  }
+
+  get #sentKey() {
+    return `florin:sent:${this.#parts.id}`;
+  }
+
+  #accounts(): string[] {
+    return this.#session?.accounts(this.#parts.chains.map(({ caip2 }) => caip2)) ?? [];
+  }
+
+  #options(): Promise<CheckoutOptions> {
+    const accounts = this.#accounts();
+    if (accounts.length === 0) return Promise.resolve({ options: [], unavailable: [] });
+    const { api, id } = this.#parts;
+    return api.checkout.options.query({ id, accounts: accounts.slice(0, 100) });
+  }
+
+  #keep(session: WalletSession): void {
+    this.#leaveSession();
+    this.#session = session;
+    this.#leaveSession = session.onChange((change) => {
+      const step = this.#parts.step();
+      const { at } = step;
+      // A wallet that leaves while it sends may have sent: what it answers, if anything, decides.
+      if (change === "gone" && step.at === "asking" && step.ask.kind === "send" && !step.switching)
+        return this.#parts.dispatch({ type: "unsure" });
+      if (change === "gone") {
+        this.#run += at === "handing_in" ? 0 : 1;
+        this.#parts.dispatch({ type: "wallet_gone" });
+      } else if (change === "accounts" && (at === "choosing" || at === "finding")) {
+        this.#parts.dispatch({ type: "connected", accounts: this.#accounts() });
+        void this.find();
+      }
+    });
+  }
+
+  async #actions(option: CheckoutOption, run: number): Promise<WalletRpcAction[] | null> {
+    const { api, id, dispatch } = this.#parts;
+    try {
+      const { actions } = await api.checkout.fetch.mutate({ id, optionId: option.id });
+      return actions;
+    } catch (error) {
+      if (run === this.#run && !(await this.#mend(error)))
+        dispatch({ type: "refused", why: "server", switching: false });
+      return null;
+    }
+  }
+
+  async #execute(
+    option: CheckoutOption,
+    { action, index, total }: { action: WalletRpcAction; index: number; total: number },
+    run: number,
+  ): Promise<{ value: unknown } | null> {
+    const { dispatch } = this.#parts;
+    const session = this.#session;
+    if (session === null) {
+      dispatch({ type: "wallet_gone" });
+      return null;
+    }
+    const step = option.steps[index];
+    const ask = { kind: step?.kind ?? ("sign" as const), to: targetOf(step, action) };
+    let switching = false;
+    try {
+      const { chain_id: chain } = action.data;
+      const present = await session.chain();
+      switching = present !== null && present !== chain;
+      if (run !== this.#run) return null;
+      dispatch({ type: "ask", index, ask, switching });
+      if (switching) {
+        await session.switchTo(chain);
+        switching = false;
+        if (run !== this.#run) return null;
+        dispatch({ type: "ask", index, ask, switching });
+      }
+      return {
+        value: await session.execute(action.data, { account: option.account, index, total }),
+      };
+    } catch (error) {
+      if (run !== this.#run) return null;
+      const why = failureOf(error);
+      const maySent = why === "unknown" && ask.kind === "send" && !switching;
+      dispatch(maySent ? { type: "unsure" } : { type: "refused", why, switching });
+      return null;
+    }
+  }
+
+  async #between(
+    index: number,
+    { data }: WalletRpcAction,
+    tx: unknown,
+    run: number,
+  ): Promise<void> {
+    const explorer = this.#parts.chains.find(({ caip2 }) => caip2 === data.chain_id)?.explorerUrl;
+    const txUrl = explorer == null ? null : `${explorer.replace(/\/+$/, "")}/tx/${String(tx)}`;
+    if (run !== this.#run) return;
+    this.#parts.dispatch({ type: "approved", index, txUrl });
+    await new Promise<void>((resolve) => {
+      this.#goOn = resolve;
+      setTimeout(resolve, BETWEEN_STEPS_MS);
+    });
+  }
+
+  async #handIn(option: CheckoutOption, results: Result[], run: number): Promise<void> {
+    const { dispatch } = this.#parts;
+    const isSent = option.steps.at(-1)?.kind === "send";
+    if (isSent)
+      sessionStorage.setItem(this.#sentKey, JSON.stringify({ optionId: option.id, results }));
+    dispatch({ type: "hand_in" });
+    for (let failures = 0; run === this.#run; failures++) {
+      try {
+        return await this.#confirm(option.id, results, run);
+      } catch (error) {
+        const refusal = refusalIn(error);
+        if (refusal !== null && !refusal.retryable) {
+          // What was refused is not handed in again; a transfer that was sent is never asked for twice.
+          if (!isSent) results.pop();
+          if (!(await this.#mend(error)))
+            dispatch({ type: "refused", why: "server", switching: false });
+          return;
+        }
+        const waitMs = Math.min(10_000, 500 * 2 ** failures);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+      }
+    }
+  }
+
+  async #confirm(optionId: string, results: Result[], run: number): Promise<void> {
+    const { api, id, see, dispatch, lock } = this.#parts;
+    const view = await api.checkout.confirm.mutate({ id, optionId, results });
+    sessionStorage.removeItem(this.#sentKey);
+    if (run === this.#run) dispatch({ type: "handed_in" });
+    lock.release();
+    see(view);
+  }
+
+  /** What a refusal means for where the buyer stands; true: it was told. */
+  #judge(error: unknown): boolean {
+    const { dispatch, wake } = this.#parts;
+    switch (refusalIn(error)?.code) {
+      case "sanctioned_user":
+        dispatch({ type: "blocked" });
+        return true;
+      case "payment_expired":
+        dispatch({ type: "too_late" });
+        wake();
+        return true;
+      case "invalid_state":
+        // It was paid, cancelled or ended elsewhere: the next reading says how.
+        wake();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** As `#judge`, and where an amount or a form is no longer good, what is good now. */
+  async #mend(error: unknown): Promise<boolean> {
+    if (this.#judge(error)) return true;
+    const code = refusalIn(error)?.code;
+    if (code !== "quote_expired" && code !== "params_validation") return false;
+    try {
+      this.#parts.dispatch({ type: "requoted", found: await this.#options() });
+      return true;
+    } catch (failed) {
+      return this.#judge(failed);
+    }
+  }
+}

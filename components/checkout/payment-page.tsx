@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import { QrCode } from "#components/ui/qr-code.tsx";
+import type { CheckoutView } from "#server/contract/checkout.ts";
+import { accentCss } from "./accent.ts";
+import { serverWords } from "./server-words.ts";
+import { Columns, type PageRequest, Shell } from "./shell.tsx";
+import { Summary } from "./summary.tsx";
+
+/** A payment's page: complete before any script runs, and a status page where none ever does. */
+export function PaymentPage({
+  request,
+  view,
+  link,
+  children,
+}: {
+  request: PageRequest;
+  view: CheckoutView;
+  /** The payment's link, as the code holds it. */
+  link: string;
+  /** Draws the rest, given the code of the link. */
+  children: (qr: ReactNode) => ReactNode;
+}) {
+  const words = serverWords(request.language);
+  const { t } = words;
+  const isOpen = view.status === "requires_action";
+  return (
+    <Shell request={request} css={accentCss(view.merchant.accent)} sandbox={view.sandbox}>
+      <Columns>
+        <div className="lg:col-start-1 lg:row-start-1">
+          <Summary words={words} view={view} />
+          {!view.isFinal && (
+            <noscript>
+              <p className="mt-4 rounded-control bg-warn-soft px-4 py-3 text-sm text-warn leading-relaxed">
+                {t(isOpen ? "page.noScript" : "page.noScriptStatus")}
+              </p>
+            </noscript>
+          )}
+        </div>
+        {children(<QrCode text={link} label={t("qr.label")} className="w-full" />)}
+      </Columns>
+    </Shell>
+  );
+}

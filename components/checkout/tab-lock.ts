@@ -1,0 +1,41 @@
+/** The right of one tab to ask a wallet about one payment; given back when the tab closes, whatever happened. */
+export type TabLock = {
+  /** False: another tab of this browser has it. */
+  take(): Promise<boolean>;
+  release(): void;
+};
+
+/** A lock of the browser; where there is none (an insecure origin, an old browser) every tab gets it. */
+export function createTabLock(paymentId: string, onFree: () => void): TabLock {
+  const name = `florin:pay:${paymentId}`;
+  const locks = typeof navigator === "undefined" ? undefined : navigator.locks;
+  let giveBack: (() => void) | null = null;
+  let waiting = false;
+
+  const hold = () => new Promise<void>((resolve) => (giveBack = resolve));
+  /** Told once the other tab is done: its lock is taken for a moment and left again. */
+  const awaitFree = () => {
+    if (waiting || locks === undefined) return;
+    waiting = true;
+    void locks.request(name, async () => {
+      waiting = false;
+      onFree();
+    });
+  };
+
+  return {
+    take: () =>
+      new Promise((resolve) => {
+        if (locks === undefined || giveBack !== null) return resolve(true);
+        void locks.request(name, { ifAvailable: true }, (lock) => {
+          resolve(lock !== null);
+          if (lock === null) return awaitFree();
+          return hold();
+        });
+      }),
+    release: () => {
+      giveBack?.();
+      giveBack = null;
+    },
+  };
+}

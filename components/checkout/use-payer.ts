@@ -1,0 +1,139 @@
+"use client";
+import { useCallback, useEffect, useReducer, useRef, useState } from "react";
+import type { WalletChain, WalletFinder, WalletInfo } from "#components/wallet/kit.ts";
+import type { CheckoutView } from "#server/contract/checkout.ts";
+import type { ApiClient } from "#server/trpc/client.ts";
+import type { PageAction } from "./act.ts";
+import { needsApproval, nextStep, START, type Step } from "./flow.ts";
+import type { Payer } from "./payer.ts";
+
+type Parts = {
+  view: CheckoutView;
+  chains: readonly WalletChain[];
+  getApi: () => Promise<ApiClient>;
+  see: (view: CheckoutView) => void;
+  wake: () => void;
+};
+
+/** Loads the finder of wallets and listens to it; null while nothing was found out yet. */
+function useWallets(sandbox: boolean, getApi: () => Promise<ApiClient>, isOpen: boolean) {
+  const finder = useRef<WalletFinder | null>(null);
+  const [wallets, setWallets] = useState<readonly WalletInfo[] | null>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    let stop = () => {};
+    let isHere = true;
+    void import("./load-finder.ts").then(({ loadFinder }) => {
+      if (!isHere) return;
+      finder.current ??= loadFinder(sandbox, getApi);
+      const show = () => setWallets(finder.current?.wallets() ?? []);
+      stop = finder.current.subscribe(show);
+      show();
+    });
+    return () => {
+      isHere = false;
+      stop();
+    };
+  }, [sandbox, getApi, isOpen]);
+  return { finder, wallets };
+}
+
+/** The buyer's side of the payment: where they stand, and what each of their clicks does. */
+export function usePayer({ view, chains, getApi, see, wake }: Parts) {
+  const [step, dispatch] = useReducer(nextStep, START);
+  const [rejected, setRejected] = useState(false);
+  const { finder, wallets } = useWallets(view.sandbox, getApi, view.status === "requires_action");
+  const now = useRef<Step>(step);
+  now.current = step;
+  const payer = useRef<Promise<Payer> | null>(null);
+  const { id } = view;
+
+  const getPayer = useCallback(() => {
+    payer.current ??= Promise.all([getApi(), import("./payer.ts"), import("./tab-lock.ts")]).then(
+      ([api, { Payer }, { createTabLock }]) => {
+        const lock = createTabLock(id, () => dispatch({ type: "other_tab", busy: false }));
+        if (finder.current === null) throw new Error("no wallets were looked for");
+        const parts = { id, api, finder: finder.current, chains, lock, see, wake };
+        return new Payer({ ...parts, dispatch, step: () => now.current });
+      },
+    );
+    return payer.current;
+  }, [id, chains, getApi, see, wake, finder]);
+
+  const isOpen = view.status === "requires_action";
+  useEffect(() => {
+    if (isOpen && wallets !== null && sessionStorage.getItem(`florin:sent:${id}`) !== null)
+      void getPayer().then((one) => one.resume());
+  }, [isOpen, wallets, id, getPayer]);
+
+  const act = useCallback(
+    (action: PageAction) => {
+      if (action.do === "details_rejected") return setRejected(true);
+      setRejected(false);
+      void getPayer().then((one) => carryOut(one, now.current, action, dispatch));
+    },
+    [getPayer],
+  );
+  const refresh = useCallback(() => void getPayer().then((one) => one.find()), [getPayer]);
+  return { step, rejected, wallets, act, refresh };
+}
+
+type Dispatch = (event: Parameters<typeof nextStep>[1]) => void;
+
+function startPaying(payer: Payer, step: Step, dispatch: Dispatch): void {
+  const option =
+    step.at === "choosing"
+      ? step.found.options.find(({ id }) => id === step.chosen)
+      : "option" in step
+        ? step.option
+        : undefined;
+  if (option === undefined) return;
+  dispatch({ type: "pay", option });
+  if (!option.needsData && !needsApproval(option)) void payer.pay(option);
+}
+
+function retry(payer: Payer, step: Step, dispatch: Dispatch): void {
+  if (step.at === "connecting") void payer.connect(step.wallet);
+  else if (step.at === "finding" || step.at === "choosing") {
+    dispatch({ type: "find" });
+    void payer.find();
+  } else if (step.at === "asking" || step.at === "refused") {
+    dispatch({ type: "ask", index: step.index, ask: askOf(step), switching: false });
+    void payer.pay(step.option);
+  }
+}
+
+const askOf = (step: Extract<Step, { at: "asking" | "refused" }>) => ({
+  kind: step.option.steps[step.index]?.kind ?? ("sign" as const),
+  to: null,
+});
+
+/** What a click does where the buyer stands; a promise where the wallet or the server has the word. */
+function carryOut(payer: Payer, step: Step, action: PageAction, dispatch: Dispatch): unknown {
+  switch (action.do) {
+    case "connect":
+      return payer.connect(action.wallet);
+    case "other_wallet":
+      return payer.leave();
+    case "pick":
+      return dispatch({ type: "pick", optionId: action.optionId });
+    case "pay":
+    case "accept":
+      return startPaying(payer, step, dispatch);
+    case "approve":
+      return step.at === "approval" ? payer.pay(step.option) : null;
+    case "continue":
+      return payer.goOn();
+    case "back":
+      return payer.back();
+    case "retry":
+      return retry(payer, step, dispatch);
+    case "details_given":
+      dispatch({ type: "information_given" });
+      return step.at === "information" && !needsApproval(step.option)
+        ? payer.pay(step.option)
+        : null;
+    default:
+      return null;
+  }
+}

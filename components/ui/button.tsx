@@ -1,0 +1,62 @@
+import { cva, type VariantProps } from "class-variance-authority";
+import type { ComponentProps, ReactNode } from "react";
+import { Spinner } from "./spinner.tsx";
+
+const look = cva(
+  "inline-flex min-h-12 cursor-pointer items-center justify-center gap-2 rounded-control px-5 py-2.5 text-center font-medium text-base leading-tight transition-[background-color,border-color,opacity] duration-150 disabled:cursor-default aria-disabled:cursor-default print:hidden",
+  {
+    variants: {
+      kind: {
+        primary:
+          "bg-accent text-accent-ink hover:opacity-90 aria-disabled:opacity-60 disabled:opacity-60",
+        secondary:
+          "border border-edge bg-card text-ink hover:bg-soft aria-disabled:text-quiet disabled:text-quiet",
+        quiet:
+          "min-h-11 px-3 text-quiet underline decoration-transparent underline-offset-4 hover:text-ink hover:decoration-current",
+      },
+      wide: { true: "w-full", false: "" },
+    },
+    defaultVariants: { kind: "primary", wide: false },
+  },
+);
+
+type Look = VariantProps<typeof look>;
+
+/** `busy` keeps the button in its place and in the tab order, and lets it do nothing. */
+export function Button({
+  kind,
+  wide,
+  busy = false,
+  className,
+  children,
+  onClick,
+  ...rest
+}: Look & { busy?: boolean; children: ReactNode } & ComponentProps<"button">) {
+  return (
+    <button
+      type="button"
+      className={`${look({ kind, wide })} ${className ?? ""}`}
+      aria-disabled={busy || undefined}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
+      {...rest}
+    >
+      {busy && <Spinner />}
+      {children}
+    </button>
+  );
+}
+
+/** A link that looks like a button: it leads to an address and needs no script. */
+export function ButtonLink({
+  kind,
+  wide,
+  className,
+  children,
+  ...rest
+}: Look & { children: ReactNode } & ComponentProps<"a">) {
+  return (
+    <a className={`${look({ kind, wide })} ${className ?? ""}`} {...rest}>
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,198 @@
+import { expect } from "@playwright/test";
+import { buyerOn, CHAIN_MS } from "./wallets/buyer.ts";
+import { test } from "./wallets/checkout-world.ts";
+
+const USDC = /USDC/;
+const RICH = { usdc: 100_000_000n };
+
+// Guarantee: a buyer who says no, in any of the ways a wallet has, was charged nothing, reads so, and can go on.
+test("refusals", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account(RICH));
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  wallet.refuseNext("eth_requestAccounts");
+  await buyer.connect();
+  await buyer.sees("Test Wallet did not connect");
+  wallet.refuseNext("eth_requestAccounts", -32002, "Already processing eth_requestAccounts.");
+  await buyer.click("Try again");
+  await buyer.reads(/still has another request open/);
+  await buyer.click("Try again");
+  await buyer.pick(USDC);
+  wallet.refuseNext("wallet_switchEthereumChain");
+  await buyer.click(/^Pay /);
+  await buyer.sees("Test Wallet is on another network");
+  await buyer.reads(/Nothing was charged/);
+  wallet.refuseNext("eth_signTypedData_v4");
+  await buyer.click("Try again");
+  await buyer.sees("You declined in Test Wallet");
+  expect((await shop.details(payment)).body.status).toBe("requires_action");
+  await buyer.click("Try again");
+  await buyer.seesPaid();
+  expect(wallet.count("eth_signTypedData_v4")).toBe(2);
+});
+
+// Guarantee: a wallet without enough is told what is missing, and pays as soon as its user shows another account.
+test("not enough, then another account", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const poor = await shop.account({ usdc: 1_000_000n, coins: false });
+  const rich = await shop.account(RICH);
+  const wallet = await shop.wallet(context, poor);
+  const buyer = buyerOn(page);
+  await buyer.open(await shop.create());
+  await buyer.connect();
+  await buyer.sees("Not enough in this wallet");
+  await buyer.reads("11.50 USDC missing, you have 1.00 USDC");
+  await wallet.changeKey(rich.key);
+  await buyer.pick(USDC);
+  await buyer.click(/^Pay /);
+  await buyer.seesPaid();
+  expect(await shop.holds("usdc", rich.address)).toBe(87_500_000n);
+});
+
+// Guarantee: a price that moved against the shop is shown, old and new, and only paid when the buyer accepts it.
+test("a moved price", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const account = await shop.account(RICH);
+  const wallet = await shop.wallet(context, account);
+  const buyer = buyerOn(page);
+  await buyer.open(await shop.create({ unit: "iso4217/EUR" }));
+  const release = wallet.holdNext("eth_signTypedData_v4");
+  await buyer.pay(/13\.50 USDC/);
+  await buyer.sees("Confirm in Test Wallet");
+  await shop.setPrice("EUR / USD", 112_000_000n);
+  try {
+    release();
+    await buyer.sees("The amount has changed");
+    await buyer.reads(/13\.50/);
+    expect(await shop.holds("usdc", account.address)).toBe(100_000_000n);
+    await buyer.click(/^Pay 14/);
+    await buyer.seesPaid();
+    expect(await shop.holds("usdc", account.address)).toBe(86_000_000n);
+  } finally {
+    await shop.setPrice("EUR / USD", 108_000_000n);
+  }
+});
+
+// Guarantee: without a reliable price nothing is offered that needs one, and the page says why; what needs none can be paid.
+test("a stale price", { tag: "@desk" }, async ({ page, context, shop }) => {
+  await shop.wallet(context, await shop.account(RICH));
+  const payment = await shop.create();
+  await shop.setPrice("ETH / USD", 250_000_000_000n, 1n);
+  try {
+    const buyer = buyerOn(page);
+    await buyer.open(payment);
+    await buyer.connect();
+    await expect(buyer.option(USDC)).toBeVisible({ timeout: 15_000 });
+    await expect(buyer.option(/ETH/)).toHaveCount(0);
+    await page.getByText("Cannot be used now").click();
+    await buyer.reads("There is no reliable price at the moment");
+  } finally {
+    await shop.setPrice("ETH / USD", 250_000_000_000n);
+  }
+});
+
+// Guarantee: a payment that closes while its page is open says so without a reload, and a signature that comes after it pays nothing.
+test("expiry while it is open", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const account = await shop.account(RICH);
+  const wallet = await shop.wallet(context, account);
+  const payment = await shop.create({ expiresInS: 9 });
+  const buyer = buyerOn(page);
+  await page.goto(payment.url);
+  const release = wallet.holdNext("eth_signTypedData_v4");
+  await buyer.pay(USDC);
+  await buyer.sees("The time to pay is over", CHAIN_MS);
+  await buyer.reads(/Nothing was charged/);
+  release();
+  await shop.reaches(payment, "expired");
+  await page.reload();
+  await buyer.sees("The time to pay is over");
+  expect(await shop.holds("usdc", account.address)).toBe(100_000_000n);
+});
+
+// Guarantee: two tabs of one payment show the same truth; only one asks the wallet, and both see the end.
+test("two tabs", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account(RICH));
+  const payment = await shop.create();
+  const [first, second] = [buyerOn(page), buyerOn(await context.newPage())];
+  await first.open(payment);
+  await second.open(payment);
+  const release = wallet.holdNext("eth_signTypedData_v4");
+  await first.pay(USDC);
+  await first.sees("Confirm in Test Wallet");
+  await second.connect();
+  await second.reads(/being paid in another tab/);
+  release();
+  await first.seesPaid();
+  await second.seesPaid();
+  expect(wallet.count("eth_signTypedData_v4")).toBe(1);
+  expect(wallet.count("eth_requestAccounts")).toBe(1);
+});
+
+// Guarantee: a reload at any step loses nothing: before handing in the buyer begins again, after it the page shows where it stands.
+test("a reload at every step", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const account = await shop.account(RICH);
+  const wallet = await shop.wallet(context, account);
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  const again = async () => {
+    await page.reload();
+    await buyer.sees("Choose how to pay");
+  };
+  await buyer.open(payment);
+  await again();
+  await buyer.connect();
+  await expect(buyer.option(USDC)).toBeVisible({ timeout: 15_000 });
+  await again();
+  wallet.refuseNext("eth_signTypedData_v4");
+  await buyer.pay(USDC);
+  await buyer.sees("You declined in Test Wallet");
+  await again();
+  const release = wallet.holdNext("eth_signTypedData_v4");
+  await buyer.pay(USDC);
+  await buyer.sees("Confirm in Test Wallet");
+  await again();
+  release();
+  await buyer.pay(USDC);
+  await buyer.sees(/Received|Confirming|Payment complete/, CHAIN_MS);
+  await page.reload();
+  await buyer.seesPaid();
+  await shop.reaches(payment, "succeeded");
+  expect(await shop.holds("usdc", account.address)).toBe(87_500_000n);
+});
+
+// Guarantee: a page that lost its connection says that the payment is not affected, and goes on by itself; what was signed meanwhile is handed in once.
+test("offline and back", { tag: "@desk" }, async ({ page, context, shop }) => {
+  const account = await shop.account(RICH);
+  const wallet = await shop.wallet(context, account);
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  await context.setOffline(true);
+  await buyer.sees("You are offline");
+  await context.setOffline(false);
+  await buyer.sees("Choose how to pay");
+  const release = wallet.holdNext("eth_signTypedData_v4");
+  await buyer.pay(USDC);
+  await buyer.sees("Confirm in Test Wallet");
+  await context.setOffline(true);
+  await buyer.sees("You are offline");
+  release();
+  await context.setOffline(false);
+  await buyer.seesPaid();
+  expect(await shop.holds("usdc", account.address)).toBe(87_500_000n);
+});
+
+// Guarantee: a buyer can call a payment off, the shop too; both see by whom, and nobody can pay it any more.
+test("cancelling", { tag: "@desk" }, async ({ page, shop }) => {
+  const [mine, theirs] = [await shop.create(), await shop.create()];
+  const buyer = buyerOn(page);
+  await buyer.open(mine);
+  await buyer.click("Cancel payment");
+  await page.getByRole("dialog").getByRole("button", { name: "Keep this payment" }).click();
+  await buyer.click("Cancel payment");
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel payment" }).click();
+  await buyer.sees("You cancelled this payment");
+  await shop.reaches(mine, "cancelled");
+  await buyer.open(theirs);
+  await shop.cancel(theirs);
+  await buyer.sees("Demo Shop cancelled this payment");
+});

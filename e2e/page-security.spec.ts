@@ -1,0 +1,61 @@
+import { test as base, expect } from "@playwright/test";
+import { actors } from "#server/testing/api.ts";
+import { createTestWorld } from "#server/testing/world.ts";
+
+type Served = { url: string; paymentId: string };
+
+const test = base.extend<object, { served: Served }>({
+  served: [
+    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
+    async ({}, use) => {
+      const world = await createTestWorld();
+      const server = await world.startServer({ pages: true });
+      const made = await actors(world, () => server.baseUrl).create();
+      await use({ url: server.baseUrl, paymentId: made.body.paymentId });
+      await world.stop();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+});
+
+const PATHS = [
+  "/",
+  "/docs/api",
+  "/readme",
+  "/nothing",
+  "/pay_unknown",
+  "/collect?pid=x",
+  "payment",
+];
+
+// Guarantee: every page works under its policy: the browser reports no violation and no error, and loads nothing from elsewhere.
+for (const path of PATHS)
+  test(`the browser has nothing to say about ${path}`, async ({ page, served }) => {
+    const found: string[] = [];
+    const foreign: string[] = [];
+    page.on("console", (message) => {
+      // A page that is not found is told of by every browser.
+      const expected = message.text().includes("404 (Not Found)");
+      if (message.type() === "error" && !expected) found.push(message.text());
+    });
+    page.on("pageerror", (error) => found.push(error.message));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(served.url) && !request.url().startsWith("data:"))
+        foreign.push(request.url());
+    });
+    await page.addInitScript(() => {
+      document.addEventListener("securitypolicyviolation", (event) => {
+        // biome-ignore lint/suspicious/noConsole: how a page under test speaks to its test.
+        console.error(`violation of ${event.violatedDirective} by ${event.blockedURI}`);
+      });
+    });
+    await page.goto(served.url + (path === "payment" ? `/${served.paymentId}` : path));
+    await page.waitForLoadState("load");
+    await expect(page.locator("main").first()).toBeVisible();
+    // Scripts that arrive late have run by then.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 300))),
+    );
+    expect(found).toEqual([]);
+    expect(foreign).toEqual([]);
+  });

@@ -1,0 +1,98 @@
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect, type Page } from "@playwright/test";
+import { STATES, type StateName } from "#components/checkout/state.ts";
+import { LANGUAGES } from "#components/messages/languages.ts";
+import { createTestWorld } from "#server/testing/world.ts";
+
+const test = base.extend<object, { gallery: string }>({
+  gallery: [
+    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
+    async ({}, use) => {
+      const world = await createTestWorld();
+      const server = await world.startServer({ pages: true });
+      await use(`${server.baseUrl}/gallery`);
+      await world.stop();
+    },
+    { scope: "worker", timeout: 60_000 },
+  ],
+});
+
+/** States in which there is nothing to do but wait, or nothing to be had. */
+const NO_ACTION: readonly StateName[] = ["loading", "finding", "submitted", "unknown"];
+/** The form brings its own button. */
+const FORMS: readonly StateName[] = ["information", "information_rejected"];
+
+async function open(page: Page, gallery: string, state: StateName, lang = "en"): Promise<void> {
+  await page.goto(`${gallery}/${state}?lang=${lang}`);
+  await page.waitForLoadState("networkidle");
+}
+
+/** Where the page is wider than the screen, somebody has to scroll sideways to read it. */
+const tooWide = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+for (const state of STATES) {
+  // Guarantee: nobody is shut out of a state by what they see, hear or hold, in light and in dark; a keyboard alone sets off what it is for.
+  test(`${state} is accessible`, async ({ page, gallery }) => {
+    const problems: string[] = [];
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error") problems.push(message.text());
+    });
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await open(page, gallery, state);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      const { violations } = await new AxeBuilder({ page })
+        .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+        .analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+    }
+    expect(await tooWide(page)).toBeLessThanOrEqual(0);
+    expect(problems).toEqual([]);
+    await firesByKeyboard(page, state);
+  });
+}
+
+/** Reaches the main action of a state with the tab key, as its first or a later stop, and sets it off. */
+async function firesByKeyboard(page: Page, state: StateName): Promise<void> {
+  const main = page.locator(FORMS.includes(state) ? "form [type=submit]" : "[data-main]");
+  await expect(main).toHaveCount(NO_ACTION.includes(state) ? 0 : 1);
+  if (NO_ACTION.includes(state)) return;
+  const isReached = () => main.evaluate((one) => one === document.activeElement);
+  for (let presses = 0; presses < 40 && !(await isReached()); presses++)
+    await page.keyboard.press("Tab");
+  expect(await isReached()).toBe(true);
+  await page.keyboard.press("Enter");
+  if (FORMS.includes(state))
+    await expect(page.locator("[aria-invalid=true]").first()).toBeFocused();
+  else await expect(page.locator("[data-fired]")).not.toHaveAttribute("data-fired", "");
+}
+
+// Guarantee: every language reads in its own direction and fits the screen, down to the narrowest phone.
+for (const { code, dir } of LANGUAGES)
+  test(`the states fit in ${code}`, async ({ page, gallery }) => {
+    test.setTimeout(120_000);
+    await page.setViewportSize({ width: 320, height: 640 });
+    for (const state of STATES) {
+      await page.goto(`${gallery}/${state}?lang=${code}`, { waitUntil: "domcontentloaded" });
+      await expect(page.locator("html")).toHaveAttribute("lang", code);
+      await expect(page.locator("html")).toHaveAttribute("dir", dir);
+      expect([state, await tooWide(page)]).toEqual([state, 0]);
+    }
+  });
+
+// Guarantee: what can be touched is large enough to be hit.
+test("targets are 44 pixels", async ({ page, gallery }) => {
+  for (const state of STATES) {
+    await page.goto(`${gallery}/${state}`, { waitUntil: "domcontentloaded" });
+    const small = await page.evaluate(() =>
+      [...document.querySelectorAll("button, summary, a[data-main], select")]
+        .map((one) => ({ box: one.getBoundingClientRect(), text: one.textContent }))
+        .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
+        .map(({ text }) => text),
+    );
+    expect([state, small]).toEqual([state, []]);
+  }
+});

@@ -1,0 +1,228 @@
+import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
+import {
+  type Abi,
+  createPublicClient,
+  createWalletClient,
+  getAddress,
+  type Hex,
+  http,
+  parseAbi,
+} from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { compileContracts } from "#server/sandbox/compile.ts";
+import { asOwner, type FeedName, fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
+import { type Demo, seedMerchant } from "#server/sandbox/seed.ts";
+import { nativeAsset } from "#server/sandbox/world-registry.ts";
+import { type Answer, call, until } from "#server/testing/api.ts";
+import { createTestWorld, type TestWorld } from "#server/testing/world.ts";
+import { type EvmWallet, injectEvmWallet } from "./evm-wallet.ts";
+
+/** A payment as the shop made it; `url` is its checkout page. */
+export type MadePayment = { id: string; url: string; merchant: Merchant };
+export type Merchant = Demo["merchants"][number];
+export type Account = { key: Hex; address: Hex };
+
+/** A shop, its service with all pages, its chain and its buyers; one for each worker of the runner. */
+export type CheckoutWorld = {
+  world: TestWorld;
+  baseUrl: string;
+  merchants: { plain: Merchant; collecting: Merchant; proving: Merchant };
+  create(options?: {
+    /** In minor units of `unit`; 12.50 by default. */
+    value?: string;
+    unit?: string;
+    merchant?: Merchant;
+    redirect?: { successUrl: string; errorUrl: string };
+    expiresInS?: number;
+  }): Promise<MadePayment>;
+  /** A new account with these units of tokens, and 1,000 coins unless it is to have none. */
+  account(holds?: { usdc?: bigint; usdt?: bigint; coins?: boolean }): Promise<Account>;
+  /** A contract wallet of a new key, with these units of USDC. */
+  contractAccount(usdc: bigint): Promise<Account & { contract: Hex }>;
+  /** What an account holds of a token, in minor units. */
+  holds(token: "usdc" | "usdt", address: Hex): Promise<bigint>;
+  /** Puts a wallet of a buyer into a browser; it is on another network at first. */
+  wallet(context: BrowserContext, account: Account & { contract?: Hex }): Promise<EvmWallet>;
+  /** Asks until the payment has this status; gives the answer. */
+  reaches(payment: MadePayment, status: string): Promise<Answer>;
+  details(payment: MadePayment): Promise<Answer>;
+  cancel(payment: MadePayment): Promise<Answer>;
+  setPrice(feed: FeedName, answer: bigint, updatedAt?: bigint): Promise<unknown>;
+};
+
+const TOKEN = parseAbi(["function balanceOf(address) view returns (uint256)"]);
+const FINAL = new Set(["succeeded", "failed", "expired", "cancelled"]);
+
+const headersOf = ({ id, apiKey }: Merchant) => ({ "Api-Key": apiKey, "Merchant-Id": id });
+
+async function makeMerchants(world: TestWorld): Promise<CheckoutWorld["merchants"]> {
+  const { demo, db } = world;
+  const { pepper } = world.world.memory;
+  const assets = world.world.chains.flatMap(({ caip2 }, index) => [
+    world.asset("usdc", index),
+    world.asset("usdt", index),
+    nativeAsset(caip2),
+  ]);
+  const make = async (name: string, column: string) => {
+    const at = { partnerId: demo.partnerId, pepper, assets };
+    const merchant = await seedMerchant(db, at, { name, flow: "intermediary" });
+    await db.query(`update merchant set ${column} where id = $1`, [merchant.id]);
+    return merchant;
+  };
+  const [plain] = demo.merchants;
+  if (plain === undefined) throw new Error("no merchant");
+  return {
+    plain,
+    collecting: await make("Careful Shop", "collect_when = 'always'"),
+    proving: await make("Doubting Shop", "prove_ownership = true"),
+  };
+}
+
+async function openCheckoutWorld(): Promise<{ shop: CheckoutWorld; stop(): Promise<void> }> {
+  const world = await createTestWorld({ native: true });
+  try {
+    const merchants = await makeMerchants(world);
+    const { baseUrl } = await world.startServer({ pages: true });
+    return { shop: checkoutWorld(world, baseUrl, merchants), stop: world.stop };
+  } catch (error) {
+    await world.stop();
+    throw error;
+  }
+}
+
+function checkoutWorld(
+  world: TestWorld,
+  baseUrl: string,
+  merchants: CheckoutWorld["merchants"],
+): CheckoutWorld {
+  const [chain] = world.world.chains;
+  if (chain === undefined) throw new Error("no chain");
+  const { deployment } = chain;
+  const { rpcUrl, chainId } = chain.anvil;
+  const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: 100 });
+  const details = ({ id, merchant }: MadePayment) =>
+    call(baseUrl, "GET", `/v1/payments/${id}`, { headers: headersOf(merchant) });
+  return {
+    world,
+    baseUrl,
+    merchants,
+    details,
+    create: async (options = {}) => {
+      const { value = "1250", unit = "iso4217/USD", merchant = merchants.plain } = options;
+      const { redirect, expiresInS } = options;
+      const answer = await call(baseUrl, "POST", "/v1/payments", {
+        headers: headersOf(merchant),
+        body: {
+          amount: { unit, value },
+          referenceId: "order-1",
+          ...(redirect === undefined ? {} : { checkout: redirect }),
+          ...(expiresInS === undefined
+            ? {}
+            : { expiresAt: Math.floor(Date.now() / 1000) + expiresInS }),
+        },
+      });
+      if (answer.status !== 201) throw new Error(answer.text);
+      const id: string = answer.body.paymentId;
+      return { id, url: `${baseUrl}/${id}`, merchant };
+    },
+    account: async ({ usdc = 0n, usdt = 0n, coins = true } = {}) => {
+      const key = generatePrivateKey();
+      const { address } = privateKeyToAccount(key);
+      if (coins) await fundGas(rpcUrl, address);
+      if (usdc > 0n) await mint(rpcUrl, deployment, "usdc", address, usdc);
+      if (usdt > 0n) await mint(rpcUrl, deployment, "usdt", address, usdt);
+      return { key, address };
+    },
+    holds: (token, address) =>
+      reader.readContract({
+        address: deployment[token],
+        abi: TOKEN,
+        functionName: "balanceOf",
+        args: [address],
+      }),
+    contractAccount: async (usdc) => {
+      const key = generatePrivateKey();
+      const account = privateKeyToAccount(key);
+      const { address } = account;
+      await fundGas(rpcUrl, address);
+      const { abi, bytecode } = compileContracts().SandboxWallet;
+      const deployer = createWalletClient({ account, transport: http(rpcUrl) });
+      const args = [address] as const;
+      const hash = await deployer.deployContract({ abi: abi as Abi, bytecode, args, chain: null });
+      const found = await reader.waitForTransactionReceipt({ hash, timeout: 10_000 });
+      if (found.contractAddress == null) throw new Error("no contract wallet");
+      const contract = getAddress(found.contractAddress);
+      await mint(rpcUrl, deployment, "usdc", contract, usdc);
+      return { key, address, contract };
+    },
+    wallet: (context, { key, contract }) =>
+      injectEvmWallet(context, {
+        key,
+        chains: [{ id: chainId, rpcUrl }],
+        ...(contract === undefined ? {} : { contract }),
+      }),
+    reaches: (payment, status) =>
+      until(
+        () => details(payment),
+        ({ body }) => {
+          if (body.status !== status && FINAL.has(body.status))
+            throw new Error(`ended as ${body.status}, not ${status}`);
+          return body.status === status;
+        },
+        30_000,
+      ),
+    cancel: ({ id, merchant }) =>
+      call(baseUrl, "POST", `/v1/payments/${id}/cancel`, { headers: headersOf(merchant) }),
+    setPrice: async (feed, answer, updatedAt = 0n) => {
+      const signature = "function setAnswer(int256 answer, uint256 updatedAt)";
+      await asOwner(rpcUrl, deployment, deployment.feeds[feed], signature, [answer, updatedAt]);
+      return rpc(rpcUrl, "eth_blockNumber");
+    },
+  };
+}
+
+/** What no page may do: throw, or try what its policy forbids. */
+function listenForFaults(context: BrowserContext): string[] {
+  const faults: string[] = [];
+  context.on("weberror", (fault) => faults.push(fault.error().stack ?? fault.error().message));
+  context.on("console", (message) => {
+    if (/content security policy/i.test(message.text())) faults.push(message.text());
+  });
+  return faults;
+}
+
+/** A test with a shop of its worker; it fails if a page of its context throws or breaks its policy. */
+export const test = base.extend<
+  { faultless: undefined; actionTimeout: number },
+  { shop: CheckoutWorld }
+>({
+  faultless: [
+    async ({ context }, use) => {
+      context.setDefaultTimeout(15_000);
+      const faults = listenForFaults(context);
+      await use(undefined);
+      expect(faults).toEqual([]);
+    },
+    { auto: true },
+  ],
+  shop: [
+    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
+    async ({}, use) => {
+      const { shop, stop } = await openCheckoutWorld();
+      await use(shop);
+      await stop();
+    },
+    { scope: "worker", timeout: 90_000 },
+  ],
+});
+
+/** Everything a page asked of other origins than its own and the test's; must stay empty. */
+export function foreignRequests(page: Page, baseUrl: string): string[] {
+  const { origin } = new URL(baseUrl);
+  const foreign: string[] = [];
+  page.on("request", (request) => {
+    const url = request.url();
+    if (url.startsWith("http") && new URL(url).origin !== origin) foreign.push(url);
+  });
+  return foreign;
+}

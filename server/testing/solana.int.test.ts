@@ -1,0 +1,213 @@
+import { AccountRole, address } from "@solana/kit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LIGHTHOUSE } from "#server/chains/solana/compare.ts";
+import { encodeWire } from "#server/chains/solana/message.ts";
+import { signWith } from "#server/sandbox/solana-world.ts";
+import { until } from "./api.ts";
+import { messageOf, rewrite, type SolanaBuyer, signTransaction, solanaShop } from "./solana.ts";
+import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
+
+const SOL = 1_000_000_000n;
+
+let world: TestWorld;
+let server: TestServer;
+const shop = () => solanaShop(world, () => server);
+
+beforeAll(async () => {
+  world = await createTestWorld({ solana: { slotMs: 100 } });
+  server = await world.startServer();
+  await shop().installGuards();
+});
+afterAll(() => world?.stop());
+
+const settled = (id: string) =>
+  until(
+    () => shop().details(id),
+    ({ body }) => body.settlement?.successful?.txId !== undefined,
+  );
+
+// Guarantee: a buyer without SOL pays with tokens, and the merchant is paid out once, less the fee.
+test("a payment with an SPL token succeeds and is settled", async () => {
+  const { created, newBuyer, asked, confirm, final, tokens, lamports } = shop();
+  const buyer = await newBuyer();
+  const id = await created();
+  const { option, transaction, fetched } = await asked(id, buyer, "USDC");
+  expect(fetched.body.actions).toHaveLength(1);
+  expect(option.actions.map(({ type }) => type)).toEqual(["build"]);
+  const done = await confirm(id, option.id, [signTransaction(buyer, transaction)]);
+  expect([done.status, done.body.status]).toEqual([200, "processing"]);
+  expect((await final(id)).body.status).toBe("succeeded");
+  expect(await tokens(buyer.address)).toBe(100_000_000n - 12_500_000n);
+  expect(await lamports(buyer.address)).toBe(0n);
+  await settled(id);
+  const merchant = world.demo.merchants[0]?.solanaDestination ?? "";
+  expect(await tokens(merchant)).toBe(12_450_000n);
+});
+
+// Guarantee: native coin is paid by a transaction of ours too, at its price, and settled.
+test("a payment with SOL succeeds and is settled", async () => {
+  const { created, newBuyer, asked, confirm, final, lamports } = shop();
+  const buyer = await newBuyer({ lamports: SOL });
+  const id = await created({ value: "1500" });
+  const { option, transaction } = await asked(id, buyer, "SOL");
+  await confirm(id, option.id, [signTransaction(buyer, transaction)]);
+  expect((await final(id)).body.status).toBe("succeeded");
+  // 15 USD at 150 USD, and not one lamport of fees.
+  expect(await lamports(buyer.address)).toBe(SOL - 100_000_000n);
+  await settled(id);
+  const merchant = world.demo.merchants[0]?.solanaDestination ?? "";
+  expect(await lamports(merchant)).toBe(99_600_000n);
+});
+
+// Guarantee: in the direct flow the merchant gets the whole amount from the buyer, in an account made on the way.
+test.for(["USDC", "SOL"] as const)("%s goes straight to the merchant", async (symbol) => {
+  const { created, newBuyer, asked, confirm, final, tokens, lamports } = shop();
+  const merchant = world.demo.merchants[1]?.solanaDestination ?? "";
+  const before = { tokens: await tokens(merchant), lamports: await lamports(merchant) };
+  const buyer = await newBuyer({ usdc: 50_000_000n, lamports: SOL });
+  const id = await created({ flow: "direct", value: "3000" });
+  const { option, transaction } = await asked(id, buyer, symbol);
+  await confirm(id, option.id, [signTransaction(buyer, transaction)]);
+  expect((await final(id)).body.status).toBe("succeeded");
+  if (symbol === "USDC") expect((await tokens(merchant)) - before.tokens).toBe(30_000_000n);
+  else expect((await lamports(merchant)) - before.lamports).toBe(200_000_000n);
+});
+
+// Guarantee: fetch gives the same transaction again while it can still be taken, also to callers at the same time.
+test("fetch can be repeated", async () => {
+  const { created, newBuyer, optionOf, fetchIt } = shop();
+  const buyer = await newBuyer();
+  const id = await created();
+  const option = await optionOf(id, buyer, "USDC");
+  const answers = await Promise.all([1, 2, 3, 4].map(() => fetchIt(id, option)));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  expect((await fetchIt(id, option, "")).text).toBe(answers[0]?.text);
+  expect((await fetchIt(id, option, "forged")).status).toBe(400);
+});
+
+/** A guard as wallets insert it; `kind` is the first byte of its data. */
+const guard = (buyer: SolanaBuyer, kind = 5) => ({
+  programAddress: address(LIGHTHOUSE),
+  accounts: [{ address: address(buyer.address), role: AccountRole.READONLY }],
+  data: new Uint8Array([kind, 0x31]),
+});
+
+// Guarantee: a wallet that protects its user with assertions pays all the same.
+test("a wallet that inserts guards", async () => {
+  const { created, newBuyer, asked, confirm, final } = shop();
+  const buyer = await newBuyer();
+  const id = await created();
+  const { option, transaction } = await asked(id, buyer, "USDC");
+  const guarded = rewrite(transaction, (instructions) => [
+    guard(buyer),
+    ...instructions,
+    guard(buyer),
+  ]);
+  const message = messageOf(guarded);
+  const signed = encodeWire(message, new Map([[buyer.address, signWith(buyer.key, message)]]));
+  const done = await confirm(id, option.id, [signed]);
+  expect([done.status, done.text]).toEqual([200, expect.stringContaining("processing")]);
+  expect((await final(id)).body.status).toBe("succeeded");
+});
+
+// Guarantee: nothing but our transaction is co-signed, and a refused one leaves the payment open to be paid.
+test("a changed transaction is refused and the payment stays open", async () => {
+  const { created, newBuyer, asked, confirm, status, final } = shop();
+  const buyer = await newBuyer();
+  const other = await newBuyer();
+  const id = await created();
+  const { option, transaction } = await asked(id, buyer, "USDC");
+  const signed = signTransaction(buyer, transaction);
+  const flipped = Buffer.from(signed, "base64");
+  flipped[flipped.length - 40] = (flipped[flipped.length - 40] ?? 0) ^ 1;
+  const five = rewrite(transaction, (all) => [...Array(5).fill(guard(buyer)), ...all]);
+  const memory = rewrite(transaction, (all) => [guard(buyer, 0), ...all]);
+  const twice = rewrite(transaction, (all) => [...all, ...all.slice(2, 3)]);
+  const foreign = encodeWire(
+    messageOf(transaction),
+    new Map([[buyer.address, signWith(other.key, messageOf(transaction))]]),
+  );
+  const resigned = [five, memory, twice].map((one) => signTransaction(buyer, one));
+  for (const output of [transaction, flipped.toString("base64"), foreign, ...resigned]) {
+    const refused = await confirm(id, option.id, [output]);
+    expect([refused.status, refused.body.code]).toEqual([422, "params_validation"]);
+  }
+  expect((await status(id)).body.status).toBe("requires_action");
+  expect((await confirm(id, option.id, [signed])).status).toBe(200);
+  expect((await final(id)).body.status).toBe("succeeded");
+});
+
+// Guarantee: base58 is taken as well as base64, and a confirm that is repeated submits nothing again.
+test("a confirm in base58, many times", async () => {
+  const { created, newBuyer, asked, confirm, final, tokens } = shop();
+  const { toBase58 } = await import("#server/chains/solana/keys.ts");
+  const buyer = await newBuyer();
+  const id = await created();
+  const { option, transaction } = await asked(id, buyer, "USDC");
+  const signed = toBase58(
+    new Uint8Array(Buffer.from(signTransaction(buyer, transaction), "base64")),
+  );
+  const answers = await Promise.all([1, 2, 3, 4, 5].map(() => confirm(id, option.id, [signed])));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect((await final(id)).body.status).toBe("succeeded");
+  expect((await confirm(id, option.id, [signed])).body.status).toBe("succeeded");
+  expect(await tokens(buyer.address)).toBe(87_500_000n);
+  const { rows } = await world.db.pool.query(
+    `select count(*)::int as n from chain_tx t join chain_intent i on i.id = t.intent_id where i.payment_id = $1`,
+    [id],
+  );
+  expect(rows[0].n).toBe(1);
+});
+
+// Guarantee: what cannot be the output of the action ends the payment, as everywhere.
+test("a detached signature ends the payment as failed", async () => {
+  const { created, newBuyer, asked, confirm } = shop();
+  const { toBase58 } = await import("#server/chains/solana/keys.ts");
+  const buyer = await newBuyer();
+  const id = await created();
+  const { option, transaction } = await asked(id, buyer, "USDC");
+  const detached = toBase58(signWith(buyer.key, messageOf(transaction)));
+  const ended = await confirm(id, option.id, [detached]);
+  expect([ended.status, ended.body.status]).toEqual([200, "failed"]);
+});
+
+// Guarantee: an account whose money went elsewhere meanwhile is told so, and can pay later.
+test("a buyer who spent the money is refused and may try again", async () => {
+  const { created, newBuyer, asked, confirm, final, rpc, chain } = shop();
+  const buyer = await newBuyer({ usdc: 20_000_000n });
+  const id = await created();
+  const { option, transaction } = await asked(id, buyer, "USDC");
+  const signed = signTransaction(buyer, transaction);
+  const set = (amount: number) =>
+    rpc("surfnet_setTokenAccount", [buyer.address, chain().memory.mint, { amount }]);
+  await set(1);
+  const refused = await confirm(id, option.id, [signed]);
+  expect([refused.status, refused.body.message]).toEqual([
+    422,
+    "Validation error: insufficient funds for this option",
+  ]);
+  await set(20_000_000);
+  expect((await confirm(id, option.id, [signed])).status).toBe(200);
+  expect((await final(id)).body.status).toBe("succeeded");
+});
+
+// Guarantee: large sums wait for finality, small ones for confirmation.
+test("the depth of evidence follows the value", async () => {
+  const { created, newBuyer, asked, confirm, final } = shop();
+  const pay = async (value: string) => {
+    const buyer = await newBuyer({ usdc: 5_000_000_000n });
+    const id = await created({ value });
+    const { option, transaction } = await asked(id, buyer, "USDC");
+    const from = performance.now();
+    await confirm(id, option.id, [signTransaction(buyer, transaction)]);
+    expect((await final(id)).body.status).toBe("succeeded");
+    const { rows } = await world.db.pool.query(`select depth from payment_option where id = $1`, [
+      option.id,
+    ]);
+    return { depth: rows[0].depth, ms: performance.now() - from };
+  };
+  const [small, large] = await Promise.all([pay("99999"), pay("100000")]);
+  expect([small.depth, large.depth]).toEqual([{ confirmations: 1 }, { tag: "finalized" }]);
+  expect(large.ms).toBeGreaterThan(2_500);
+});

@@ -1,0 +1,36 @@
+import { container } from "#server/container.ts";
+import type { CheckoutChain, CheckoutView } from "#server/contract/checkout.ts";
+import { countPagePayment } from "#server/http/limits.ts";
+import { readPaymentId } from "#server/http/payment-id.ts";
+import { AppError } from "#server/platform/app-error.ts";
+import { readCheckout } from "#server/usecases/read-checkout.ts";
+import { pageCaller } from "./init.ts";
+import { shownChains } from "./option-views.ts";
+import { checkoutView } from "./views.ts";
+
+/** What a payment's address opens. `link` is the address itself, for codes and other devices; `busy`: asked for too often. */
+export type OpenedCheckout =
+  | { kind: "open"; view: CheckoutView; chains: CheckoutChain[]; link: string }
+  | { kind: "unknown" }
+  | { kind: "busy" };
+
+/** Opens a payment for a page that is drawn on the server; throws only where the payment cannot be read now. */
+export async function openCheckout(written: string): Promise<OpenedCheckout> {
+  const parts = container();
+  try {
+    const id = readPaymentId(written, null);
+    await countPagePayment(parts, { policy: "", closest: null }, id, "plain");
+    const checkout = await readCheckout(parts.services, pageCaller(parts, id), id);
+    return {
+      kind: "open",
+      view: checkoutView(parts, checkout),
+      chains: shownChains(parts, checkout.payment),
+      link: `${parts.env.checkoutUrl.replace(/\/+$/, "")}/${id}`,
+    };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === "payment_not_found") return { kind: "unknown" };
+    if (error.code === "rate_limited") return { kind: "busy" };
+    throw error;
+  }
+}
