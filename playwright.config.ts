@@ -27,6 +27,6 @@ export default defineConfig({
   },
   projects: [
     { name: "desk", use: { ...devices["Desktop Chrome"] } },
-    { name: "phone", use: { ...devices["Pixel 7"] }, grepInvert: /@desk/ },
+    { name: "phone", use: { ...devices["Pixel 7"] }, grep: /@phone/ },
   ],
 });

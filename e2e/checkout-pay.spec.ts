@@ -32,7 +32,7 @@ async function allow(shop: CheckoutWorld, { key }: Account, amount: bigint): Pro
 }
 
 // Guarantee: a buyer on the wrong network pays with one signature and no fee, and the page talks to nobody but its own server.
-test("USDC by one signature", async ({ page, context, shop }) => {
+test("USDC by one signature", { tag: "@phone" }, async ({ page, context, shop }) => {
   const account = await shop.account({ usdc: 20_000_000n });
   const wallet = await shop.wallet(context, account);
   const foreign = foreignRequests(page, shop.baseUrl);
@@ -53,7 +53,7 @@ test("USDC by one signature", async ({ page, context, shop }) => {
 });
 
 // Guarantee: the code to pay with a wallet of the browser costs at most 60 kB more than the page, and comes only when a wallet is chosen.
-test("the wallet's code", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("the wallet's code", async ({ page, context, shop }) => {
   await shop.wallet(context, await shop.account({ usdc: 20_000_000n }));
   const scripts: Promise<number>[] = [];
   page.on("response", (response) => {
@@ -73,7 +73,7 @@ test("the wallet's code", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: an account that is a contract pays by the same one signature.
-test("USDC from a contract wallet", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("USDC from a contract wallet", async ({ page, context, shop }) => {
   const account = await shop.contractAccount(20_000_000n);
   const wallet = await shop.wallet(context, account);
   const buyer = buyerOn(page);
@@ -85,7 +85,7 @@ test("USDC from a contract wallet", { tag: "@desk" }, async ({ page, context, sh
 });
 
 // Guarantee: a token without signatures of its own is allowed first and then paid, with the exact amount and nothing left allowed.
-test("USDT with an approval", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("USDT with an approval", async ({ page, context, shop }) => {
   const account = await shop.account({ usdt: 20_000_000n });
   const wallet = await shop.wallet(context, account);
   const buyer = buyerOn(page);
@@ -100,7 +100,7 @@ test("USDT with an approval", { tag: "@desk" }, async ({ page, context, shop }) 
 });
 
 // Guarantee: an allowance that is too small is taken back first where the token asks for it, and a large one is used without asking.
-test("USDT with an older allowance", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("USDT with an older allowance", async ({ page, context, shop }) => {
   const account = await shop.account({ usdt: 40_000_000n });
   const wallet = await shop.wallet(context, account);
   const buyer = buyerOn(page);
@@ -120,7 +120,7 @@ test("USDT with an older allowance", { tag: "@desk" }, async ({ page, context, s
 });
 
 // Guarantee: the coin of the network itself is sent by the buyer's wallet and found on the chain.
-test("native coin", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("native coin", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account());
   const payment = await shop.create();
   const buyer = buyerOn(page);
@@ -132,7 +132,7 @@ test("native coin", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: a wallet that sent the money and then went away without an answer is not asked again, and the payment is found.
-test("a wallet that vanishes after sending", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("a wallet that vanishes after sending", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account());
   wallet.vanishNext("eth_sendTransaction");
   const buyer = buyerOn(page);
@@ -143,7 +143,7 @@ test("a wallet that vanishes after sending", { tag: "@desk" }, async ({ page, co
 });
 
 // Guarantee: a shop that wants proof of the account gets it by a message that moves nothing, before the payment.
-test("proof of the account first", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("proof of the account first", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account({ usdc: 20_000_000n }));
   const buyer = buyerOn(page);
   await buyer.open(await shop.create({ merchant: shop.merchants.proving }));
@@ -157,7 +157,7 @@ test("proof of the account first", { tag: "@desk" }, async ({ page, context, sho
 });
 
 // Guarantee: a shop that must know who pays asks on the same page, only once for an account, and the payment goes on from there.
-test("details of the payer", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("details of the payer", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account({ usdc: 40_000_000n }));
   const buyer = buyerOn(page);
   const { collecting } = shop.merchants;
@@ -183,7 +183,7 @@ test("details of the payer", { tag: "@desk" }, async ({ page, context, shop }) =
 });
 
 // Guarantee: who has no wallet can try the checkout with one click and a test wallet that shows what it signs, and can see what a bad wallet does.
-test("the sandbox wallet", async ({ page, shop }) => {
+test("the sandbox wallet", { tag: "@phone" }, async ({ page, shop }) => {
   const payment = await shop.create();
   const buyer = buyerOn(page);
   await buyer.open(payment);

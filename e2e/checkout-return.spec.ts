@@ -7,7 +7,7 @@ const SHOP = "https://shop.example";
 const REDIRECT = { successUrl: `${SHOP}/thanks?order=7`, errorUrl: `${SHOP}/sorry` };
 
 // Guarantee: after three seconds that can be stopped the buyer is back at the shop, with the payment's id and what the shop put into its address.
-test("back to the shop after a success", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("back to the shop after a success", async ({ page, context, shop }) => {
   await context.route(`${SHOP}/**`, (route) => route.fulfill({ body: "the shop" }));
   await shop.wallet(context, await shop.account({ usdc: 50_000_000n }));
   const buyer = buyerOn(page);
@@ -30,7 +30,7 @@ test("back to the shop after a success", { tag: "@desk" }, async ({ page, contex
 });
 
 // Guarantee: a payment that did not happen never leaves the page by itself; without addresses of the shop there is no way there at all.
-test("no way back that was not wanted", { tag: "@desk" }, async ({ page, shop }) => {
+test("no way back that was not wanted", async ({ page, shop }) => {
   const buyer = buyerOn(page);
   const [away, here] = [await shop.create({ redirect: REDIRECT }), await shop.create()];
   for (const payment of [away, here]) {

@@ -6,7 +6,7 @@ const USDC = /USDC/;
 const RICH = { usdc: 100_000_000n };
 
 // Guarantee: a buyer who says no, in any of the ways a wallet has, was charged nothing, reads so, and can go on.
-test("refusals", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("refusals", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account(RICH));
   const payment = await shop.create();
   const buyer = buyerOn(page);
@@ -33,7 +33,7 @@ test("refusals", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: a wallet without enough is told what is missing, and pays as soon as its user shows another account.
-test("not enough, then another account", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("not enough, then another account", async ({ page, context, shop }) => {
   const poor = await shop.account({ usdc: 1_000_000n, coins: false });
   const rich = await shop.account(RICH);
   const wallet = await shop.wallet(context, poor);
@@ -50,7 +50,7 @@ test("not enough, then another account", { tag: "@desk" }, async ({ page, contex
 });
 
 // Guarantee: a price that moved against the shop is shown, old and new, and only paid when the buyer accepts it.
-test("a moved price", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("a moved price", async ({ page, context, shop }) => {
   const account = await shop.account(RICH);
   const wallet = await shop.wallet(context, account);
   const buyer = buyerOn(page);
@@ -73,7 +73,7 @@ test("a moved price", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: without a reliable price nothing is offered that needs one, and the page says why; what needs none can be paid.
-test("a stale price", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("a stale price", async ({ page, context, shop }) => {
   await shop.wallet(context, await shop.account(RICH));
   const payment = await shop.create();
   await shop.setPrice("ETH / USD", 250_000_000_000n, 1n);
@@ -91,7 +91,7 @@ test("a stale price", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: a payment that closes while its page is open says so without a reload, and a signature that comes after it pays nothing.
-test("expiry while it is open", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("expiry while it is open", async ({ page, context, shop }) => {
   const account = await shop.account(RICH);
   const wallet = await shop.wallet(context, account);
   const payment = await shop.create({ expiresInS: 9 });
@@ -109,7 +109,7 @@ test("expiry while it is open", { tag: "@desk" }, async ({ page, context, shop }
 });
 
 // Guarantee: two tabs of one payment show the same truth; only one asks the wallet, and both see the end.
-test("two tabs", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("two tabs", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account(RICH));
   const payment = await shop.create();
   const [first, second] = [buyerOn(page), buyerOn(await context.newPage())];
@@ -128,7 +128,7 @@ test("two tabs", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: a reload at any step loses nothing: before handing in the buyer begins again, after it the page shows where it stands.
-test("a reload at every step", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("a reload at every step", async ({ page, context, shop }) => {
   const account = await shop.account(RICH);
   const wallet = await shop.wallet(context, account);
   const payment = await shop.create();
@@ -160,7 +160,7 @@ test("a reload at every step", { tag: "@desk" }, async ({ page, context, shop })
 });
 
 // Guarantee: a page that lost its connection says that the payment is not affected, and goes on by itself; what was signed meanwhile is handed in once.
-test("offline and back", { tag: "@desk" }, async ({ page, context, shop }) => {
+test("offline and back", async ({ page, context, shop }) => {
   const account = await shop.account(RICH);
   const wallet = await shop.wallet(context, account);
   const payment = await shop.create();
@@ -182,7 +182,7 @@ test("offline and back", { tag: "@desk" }, async ({ page, context, shop }) => {
 });
 
 // Guarantee: a buyer can call a payment off, the shop too; both see by whom, and nobody can pay it any more.
-test("cancelling", { tag: "@desk" }, async ({ page, shop }) => {
+test("cancelling", async ({ page, shop }) => {
   const [mine, theirs] = [await shop.create(), await shop.create()];
   const buyer = buyerOn(page);
   await buyer.open(mine);

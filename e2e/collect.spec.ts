@@ -45,10 +45,9 @@ const messageOf = (page: Page, label: string) =>
   );
 
 // Guarantee: what a buyer writes here is what the operator reads, and with it the wallet's confirm passes.
-test("given on the page, kept by the server, and the payment goes through", async ({
-  page,
-  shop,
-}) => {
+test("given on the page, kept by the server, and the payment goes through", {
+  tag: "@phone",
+}, async ({ page, shop }) => {
   const { id, url, buyer } = await shop.open();
   const option = await buyer.option(id);
   const outputs = await buyer.sign(option);
@@ -165,7 +164,7 @@ const shorten = (page: Page) =>
   });
 
 // Guarantee: people who see little or use a thumb can fill it in, in both schemes and both directions of writing, and nothing is cut off on a small phone.
-test("accessible in light, dark and Arabic", async ({ page, shop }) => {
+test("accessible in light, dark and Arabic", { tag: "@phone" }, async ({ page, shop }) => {
   const { url } = await shop.open();
   const violations = async () => (await new AxeBuilder({ page }).analyze()).violations;
   for (const [language, send] of [

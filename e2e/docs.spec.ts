@@ -65,7 +65,10 @@ const shorten = (page: Page) =>
   });
 
 // Guarantee: people who see little, or use no mouse, can read it, in light and in dark.
-test("the reference is accessible and fits the screen", async ({ page, url }) => {
+test("the reference is accessible and fits the screen", { tag: "@phone" }, async ({
+  page,
+  url,
+}) => {
   // Scripts would draw again what is taken away.
   await page.route(url, async (route) => {
     const response = await route.fetch();

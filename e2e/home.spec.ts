@@ -16,7 +16,10 @@ const test = base.extend<object, { running: { world: TestWorld; server: TestServ
 });
 
 // Guarantee: who opens the address of a running server sees what it is, what runs, and where to read on.
-test("the first page says what is running and leads to the README", async ({ page, running }) => {
+test("the first page says what is running and leads to the README", { tag: "@phone" }, async ({
+  page,
+  running,
+}) => {
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));
   await page.goto(running.server.baseUrl);

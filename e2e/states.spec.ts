@@ -24,7 +24,6 @@ const FORMS: readonly StateName[] = ["information", "information_rejected"];
 
 async function open(page: Page, gallery: string, state: StateName, lang = "en"): Promise<void> {
   await page.goto(`${gallery}/${state}?lang=${lang}`);
-  await page.waitForLoadState("networkidle");
 }
 
 /** Where the page is wider than the screen, somebody has to scroll sideways to read it. */
@@ -60,6 +59,8 @@ async function firesByKeyboard(page: Page, state: StateName): Promise<void> {
   const main = page.locator(FORMS.includes(state) ? "form [type=submit]" : "[data-main]");
   await expect(main).toHaveCount(NO_ACTION.includes(state) ? 0 : 1);
   if (NO_ACTION.includes(state)) return;
+  // Before its scripts run, a page only shows.
+  await expect(page.locator("[data-live=true]")).toBeAttached();
   const isReached = () => main.evaluate((one) => one === document.activeElement);
   for (let presses = 0; presses < 40 && !(await isReached()); presses++)
     await page.keyboard.press("Tab");

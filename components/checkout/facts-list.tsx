@@ -49,7 +49,10 @@ function factsOf(words: Words, view: CheckoutView): Fact[] {
     ...view.refunds
       .filter(({ state }) => state === "succeeded")
       .flatMap((one) => [
-        { name: t("facts.refund"), value: `${money(one.money)}, ${moment(one.at)}` },
+        {
+          name: t("facts.refund"),
+          value: `\u2068${money(one.money)}\u2069 · \u2068${moment(one.at)}\u2069`,
+        },
         ...(one.tx === null ? [] : [txFact(words, one.tx)]),
       ]),
     ...view.arrivals.flatMap((one) => [

@@ -18,9 +18,9 @@ export const WALLET_BROWSERS = [
 
 const originOf = (link: string): string => new URL(link).origin;
 
-/** `0x1234…cdef`: what a person compares. */
+/** `0x1234…cdef`: what a person compares; it is not broken at the end of a line. */
 export const shortAddress = (address: string): string =>
-  address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
+  address.length <= 13 ? address : `${address.slice(0, 6)}\u2060…\u2060${address.slice(-4)}`;
 
 /** The address in a CAIP-10 account. */
 export const addressOf = (account: string): string => account.slice(account.lastIndexOf(":") + 1);

@@ -6,6 +6,7 @@ import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
 import { Stage } from "./stage.tsx";
 import { screenOf } from "./state.ts";
+import { tabMemory } from "./tab-memory.ts";
 import { useServerClock } from "./use-clock.ts";
 import { useLiveView } from "./use-live-view.ts";
 import { usePayer } from "./use-payer.ts";
@@ -43,7 +44,7 @@ function useReturns(initial: CheckoutView): boolean {
 /** The id of the wallet chosen for this payment before the page was loaded again. */
 function useLastWallet(paymentId: string): string | null {
   const [last, setLast] = useState<string | null>(null);
-  useEffect(() => setLast(sessionStorage.getItem(`florin:wallet:${paymentId}`)), [paymentId]);
+  useEffect(() => setLast(tabMemory.read(`florin:wallet:${paymentId}`)), [paymentId]);
   return last;
 }
 

@@ -12,6 +12,7 @@ import { targetOf } from "./ask-target.ts";
 import type { FlowEvent, Step } from "./flow.ts";
 import { refusalIn } from "./refusal.ts";
 import type { TabLock } from "./tab-lock.ts";
+import { tabMemory } from "./tab-memory.ts";
 
 /** What paying needs; `chains` are those the payment can be paid on. */
 export type PayerParts = {
@@ -66,7 +67,7 @@ export class Payer {
       const session = await finder.connect(wallet.id, [...chains]);
       if (run !== this.#run) return void session.disconnect();
       this.#keep(session);
-      sessionStorage.setItem(`florin:wallet:${this.#parts.id}`, wallet.id);
+      tabMemory.write(`florin:wallet:${this.#parts.id}`, wallet.id);
       dispatch({ type: "connected", accounts: this.#accounts() });
     } catch (error) {
       if (run === this.#run) dispatch({ type: "connect_failed", why: failureOf(error) });
@@ -129,7 +130,7 @@ export class Payer {
 
   /** Hands in again what a reload may have cut off: a transfer that was sent, and nothing that was only signed. */
   async resume(): Promise<void> {
-    const kept = sessionStorage.getItem(this.#sentKey);
+    const kept = tabMemory.read(this.#sentKey);
     if (kept === null) return;
     const { optionId, results }: { optionId: string; results: Result[] } = JSON.parse(kept);
     await this.#confirm(optionId, results, this.#run).catch(() => {});
@@ -238,8 +239,7 @@ export class Payer {
   async #handIn(option: CheckoutOption, results: Result[], run: number): Promise<void> {
     const { dispatch } = this.#parts;
     const isSent = option.steps.at(-1)?.kind === "send";
-    if (isSent)
-      sessionStorage.setItem(this.#sentKey, JSON.stringify({ optionId: option.id, results }));
+    if (isSent) tabMemory.write(this.#sentKey, JSON.stringify({ optionId: option.id, results }));
     dispatch({ type: "hand_in" });
     for (let failures = 0; run === this.#run; failures++) {
       try {
@@ -247,7 +247,7 @@ export class Payer {
       } catch (error) {
         const refusal = refusalIn(error);
         if (refusal !== null && !refusal.retryable) {
-          // What was refused is not handed in again; a transfer that was sent is never asked for twice.
+          // A refused signature is not handed in again; an allowance stands, and a transfer that was sent is never asked for twice.
           if (!isSent) results.pop();
           if (!(await this.#mend(error)))
             dispatch({ type: "refused", why: "server", switching: false });
@@ -262,7 +262,7 @@ export class Payer {
   async #confirm(optionId: string, results: Result[], run: number): Promise<void> {
     const { api, id, see, dispatch, lock } = this.#parts;
     const view = await api.checkout.confirm.mutate({ id, optionId, results });
-    sessionStorage.removeItem(this.#sentKey);
+    tabMemory.forget(this.#sentKey);
     if (run === this.#run) dispatch({ type: "handed_in" });
     lock.release();
     see(view);

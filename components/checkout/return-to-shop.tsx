@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import { Button, ButtonLink } from "#components/ui/button.tsx";
 import type { ScreenProps } from "./screen-props.ts";
+import { tabMemory } from "./tab-memory.ts";
 
 /** Seconds before the page goes back to the shop by itself. */
 const COUNTDOWN_S = 3;
@@ -14,16 +15,16 @@ function Countdown({ url, props }: { url: string; props: ScreenProps }) {
   const [stopped, setStopped] = useState(false);
   const stopButton = useRef<HTMLAnchorElement>(null);
   useEffect(() => {
-    if (stopped || sessionStorage.getItem(key) !== null) return setStopped(true);
+    if (stopped || tabMemory.read(key) !== null) return setStopped(true);
     if (left === 0) {
-      sessionStorage.setItem(key, "1");
+      tabMemory.write(key, "1");
       return window.location.assign(url);
     }
     const timer = setTimeout(() => setLeft(left - 1), 1000);
     return () => clearTimeout(timer);
   }, [left, stopped, url, key]);
   const stop = () => {
-    sessionStorage.setItem(key, "1");
+    tabMemory.write(key, "1");
     setStopped(true);
     stopButton.current?.focus();
   };

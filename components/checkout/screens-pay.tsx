@@ -224,7 +224,7 @@ function Amounts({ rows }: { rows: [string, ReactNode, boolean][] }) {
   return (
     <dl className="grid gap-1.5 rounded-control bg-soft px-4 py-3">
       {rows.map(([name, value, isNew]) => (
-        <div key={name} className="flex items-baseline justify-between gap-6">
+        <div key={name} className="flex flex-wrap items-baseline justify-between gap-x-6">
           <dt className="text-quiet text-sm">{name}</dt>
           <dd className={isNew ? "font-semibold text-lg" : "text-quiet line-through"}>{value}</dd>
         </div>

@@ -6,6 +6,7 @@ import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
 import { needsApproval, nextStep, START, type Step } from "./flow.ts";
 import type { Payer } from "./payer.ts";
+import { tabMemory } from "./tab-memory.ts";
 
 type Parts = {
   view: CheckoutView;
@@ -62,7 +63,7 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
 
   const isOpen = view.status === "requires_action";
   useEffect(() => {
-    if (isOpen && wallets !== null && sessionStorage.getItem(`florin:sent:${id}`) !== null)
+    if (isOpen && wallets !== null && tabMemory.read(`florin:sent:${id}`) !== null)
       void getPayer().then((one) => one.resume());
   }, [isOpen, wallets, id, getPayer]);
 

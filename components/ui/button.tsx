@@ -3,12 +3,12 @@ import type { ComponentProps, ReactNode } from "react";
 import { Spinner } from "./spinner.tsx";
 
 const look = cva(
-  "inline-flex min-h-12 cursor-pointer items-center justify-center gap-2 rounded-control px-5 py-2.5 text-center font-medium text-base leading-tight transition-[background-color,border-color,opacity] duration-150 disabled:cursor-default aria-disabled:cursor-default print:hidden",
+  "inline-flex min-h-12 cursor-pointer items-center justify-center gap-2 rounded-control px-5 py-2.5 text-center font-medium text-base leading-tight motion-safe:transition-shadow disabled:cursor-default aria-disabled:cursor-default print:hidden",
   {
     variants: {
       kind: {
         primary:
-          "bg-accent text-accent-ink hover:opacity-90 aria-disabled:opacity-60 disabled:opacity-60",
+          "bg-accent text-accent-ink hover:ring-4 hover:ring-accent/20 aria-disabled:opacity-60 disabled:opacity-60",
         secondary:
           "border border-edge bg-card text-ink hover:bg-soft aria-disabled:text-quiet disabled:text-quiet",
         quiet:

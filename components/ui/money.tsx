@@ -24,9 +24,16 @@ export function formatDigits(locale: string, display: string, decimals: number):
   return numbers(withLatinDigits(locale), decimals).format(display as `${number}`);
 }
 
+/** Amounts read from left to right in every language, as in wallets: `24.80 USDC` inside Arabic too. */
+const asWritten = (locale: string, text: string): string =>
+  locale.startsWith("ar") ? `\u2066${text.replace(/[\u200e\u200f\u061c]/g, "")}\u2069` : text;
+
 /** `25.00 USDC`. */
 export const formatAmount = (locale: string, amount: ShownAmount): string =>
-  `${formatDigits(locale, amount.display, amount.decimals)}\u00a0${amount.symbol}`;
+  asWritten(
+    locale,
+    `${formatDigits(locale, amount.display, amount.decimals)}\u00a0${amount.symbol}`,
+  );
 
 /** What the shop asks, in its own currency, as the language writes it: `$25.00`, `25,00 €`. */
 export function formatPrice(
@@ -34,16 +41,17 @@ export function formatPrice(
   price: { display: string; decimals: number; currency: string },
 ): string {
   try {
-    return new Intl.NumberFormat(withLatinDigits(locale), {
+    const written = new Intl.NumberFormat(withLatinDigits(locale), {
       style: "currency",
       currency: price.currency,
       currencyDisplay: "narrowSymbol",
       minimumFractionDigits: price.decimals,
       maximumFractionDigits: price.decimals,
     }).format(price.display as `${number}`);
+    return asWritten(locale, written);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return `${formatDigits(locale, price.display, price.decimals)}\u00a0${price.currency}`;
+    return formatAmount(locale, { value: "", symbol: price.currency, ...price });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
@@ -188,7 +188,7 @@ Create a payment of 12.50 USD:
 
   curl -s ${baseUrl}/v1/merchant/payment -H 'Api-Key: ${merchant.apiKey}' -H 'Merchant-Id: ${merchant.id}' -H 'Content-Type: application/json' -d '{"amount":{"unit":"iso4217/USD","value":"1250"},"referenceId":"order-1"}'
 
-Pay it with a sandbox wallet (put the paymentId in place of pay_…):
+Pay it in the browser: open its gatewayUrl and choose "Sandbox wallet". Or on the command line (put the paymentId in place of pay_…):
 
   ${inDir}npm run pay -- pay_…
 
@@ -236,15 +236,19 @@ async function main(): Promise<void> {
     await step("Preparing the database", () => migrate(world.databaseUrl));
     const demo = await demoOf(world);
     if (stopping) return;
+    const write = (baseUrl: string) => {
+      const file = join(dir, "sandbox.json");
+      const text = `${JSON.stringify(sandboxJson(world, demo, baseUrl), null, 2)}\n`;
+      writeFileSync(`${file}.new`, text, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
+    };
+    // Whoever waits for a ready server finds this start's file.
+    if (port !== 0) write(`http://${settings.HOST ?? "127.0.0.1"}:${port}`);
     serving = startServer(world, port);
     const coming = serving;
     const started = await step("Starting the server", () => coming);
     await step("Waiting until it is ready", () => waitReady(started.baseUrl));
-    writeFileSync(
-      join(dir, "sandbox.json"),
-      `${JSON.stringify(sandboxJson(world, demo, started.baseUrl), null, 2)}\n`,
-      { mode: 0o600 },
-    );
+    write(started.baseUrl);
     printNextSteps(dir, demo, started.baseUrl);
     const code = await started.server.exited;
     if (!stopping)

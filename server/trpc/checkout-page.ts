@@ -8,13 +8,13 @@ import { pageCaller } from "./init.ts";
 import { shownChains } from "./option-views.ts";
 import { checkoutView } from "./views.ts";
 
-/** What a payment's address opens. `link` is the address itself, for codes and other devices; `busy`: asked for too often. */
+/** What a payment's address opens. `link` is the address itself, for codes and other devices; `busy`: not now, perhaps later. */
 export type OpenedCheckout =
   | { kind: "open"; view: CheckoutView; chains: CheckoutChain[]; link: string }
   | { kind: "unknown" }
-  | { kind: "busy" };
+  | { kind: "busy"; status: 429 | 503 };
 
-/** Opens a payment for a page that is drawn on the server; throws only where the payment cannot be read now. */
+/** Opens a payment for a page that is drawn on the server; throws only on what is our own mistake. */
 export async function openCheckout(written: string): Promise<OpenedCheckout> {
   const parts = container();
   try {
@@ -28,9 +28,10 @@ export async function openCheckout(written: string): Promise<OpenedCheckout> {
       link: `${parts.env.checkoutUrl.replace(/\/+$/, "")}/${id}`,
     };
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.code === "payment_not_found") return { kind: "unknown" };
-    if (error.code === "rate_limited") return { kind: "busy" };
+    if (error instanceof AppError && error.code === "payment_not_found") return { kind: "unknown" };
+    if (error instanceof AppError && error.code === "rate_limited")
+      return { kind: "busy", status: 429 };
+    if (parts.isOutage(error)) return { kind: "busy", status: 503 };
     throw error;
   }
 }

@@ -44,7 +44,7 @@ export default async function CheckoutPage(props: Props) {
     return <UnknownPage request={request} />;
   }
   if (opened.kind === "busy") {
-    setPageStatus(request.nonce, 429);
+    setPageStatus(request.nonce, opened.status);
     return <BusyPage request={request} />;
   }
   const { view, chains, link } = opened;

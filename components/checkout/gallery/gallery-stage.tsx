@@ -1,5 +1,5 @@
 "use client";
-import { lazy, type MouseEvent, type ReactNode, Suspense, useState } from "react";
+import { lazy, type MouseEvent, type ReactNode, Suspense, useEffect, useState } from "react";
 import type { PageAction } from "../act.ts";
 import { Stage } from "../stage.tsx";
 import type { StateName } from "../state.ts";
@@ -21,6 +21,8 @@ export function GalleryStage({
   link: string;
 }) {
   const [fired, setFired] = useState("");
+  const [isLive, setIsLive] = useState(false);
+  useEffect(() => setIsLive(true), []);
   const { screen, view } = galleryScreen(state);
   const asks = state === "information" || state === "information_rejected";
   const onClick = (event: MouseEvent) => {
@@ -30,7 +32,7 @@ export function GalleryStage({
     setFired(target.textContent ?? "");
   };
   return (
-    <div className="contents" data-fired={fired} onClickCapture={onClick}>
+    <div className="contents" data-live={isLive} data-fired={fired} onClickCapture={onClick}>
       <Stage
         screen={screen}
         qr={qr}
