@@ -14,8 +14,11 @@ export type Ask = {
   to: string | null;
 };
 
+/** Why the server did not take what a wallet gave: it does not hold, or its time on the network was nearly over. */
+export type Rejection = "signature" | "lapsed";
+
 /** Why nothing was asked or given; `server`: the calls of the payment could not be had. */
-export type Refusal = WalletFailure | "server";
+export type Refusal = WalletFailure | Rejection | "server";
 
 /** Where the buyer stands before something was handed in. Nothing of it is kept by the server. */
 export type Step =
@@ -25,7 +28,7 @@ export type Step =
   | ({ at: "choosing"; chosen: string | null } & Found)
   | ({ at: "information" } & Paying)
   | ({ at: "approval" } & Paying)
-  | ({ at: "asking"; ask: Ask; switching: boolean } & Paying)
+  | ({ at: "asking"; ask: Ask; switching: boolean; again?: true } & Paying)
   | ({ at: "approved"; txUrl: string | null } & Paying)
   | ({ at: "handing_in" } & Paying)
   | ({ at: "unsure" } & Paying)
@@ -54,7 +57,8 @@ export type FlowEvent =
   | { type: "unsure" }
   | { type: "hand_in" }
   | { type: "handed_in" }
-  | { type: "requoted"; found: CheckoutOptions }
+  | { type: "requoted"; found: CheckoutOptions; why?: Rejection | undefined }
+  | { type: "again"; found: CheckoutOptions; option: CheckoutOption }
   | { type: "blocked" }
   | { type: "too_late" }
   | { type: "wallet_gone" }
@@ -68,7 +72,7 @@ export const needsApproval = (option: CheckoutOption): boolean =>
   option.steps.some(({ kind }) => kind === "approve");
 
 /** The same asset of the same account among other options. */
-const sameWay = (options: CheckoutOption[], { account, money }: CheckoutOption) =>
+export const sameWay = (options: CheckoutOption[], { account, money }: CheckoutOption) =>
   options.find((one) => one.account === account && one.money.asset === money.asset);
 
 /** The option a newcomer to the list is shown first. */
@@ -83,9 +87,15 @@ function begin(paying: Paying): Step {
   return { at: "asking", ...paying, ask: { kind, to: null }, switching: false };
 }
 
-function requote({ wallet, accounts, option }: Paying, found: CheckoutOptions): Step {
+function requote(from: Paying, found: CheckoutOptions, why?: Rejection): Step {
+  const { wallet, accounts, option, index } = from;
   const now = sameWay(found.options, option);
-  if (now === undefined || now.money.value === option.money.value)
+  const isSame = now === undefined || now.money.value === option.money.value;
+  if (isSame && why !== undefined) {
+    const place = { option: now ?? option, index: now?.id === option.id ? index : 0 };
+    return { at: "refused", wallet, accounts, found, ...place, why, switching: false };
+  }
+  if (isSame)
     return { at: "choosing", wallet, accounts, found, chosen: now?.id ?? first(found) };
   return { at: "requoted", wallet, accounts, found, option: now, index: 0, was: option.money };
 }
@@ -152,6 +162,7 @@ function whilePaying(step: Step & Paying, event: FlowEvent): Step {
         index: event.index,
         ask: event.ask,
         switching: event.switching,
+        ...(step.at === "asking" && step.again ? { again: true } : {}),
       };
     case "approved":
       return { at: "approved", ...same, index: event.index, txUrl: event.txUrl };
@@ -162,7 +173,11 @@ function whilePaying(step: Step & Paying, event: FlowEvent): Step {
     case "hand_in":
       return { at: "handing_in", ...same };
     case "requoted":
-      return requote(same, event.found);
+      return requote(same, event.found, event.why);
+    case "again": {
+      const anew = begin({ ...same, found: event.found, option: event.option, index: 0 });
+      return anew.at === "asking" ? { ...anew, again: true } : anew;
+    }
     case "found":
       return step.at === "handing_in" ? step : whileFinding(step, event);
     default:

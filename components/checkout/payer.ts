@@ -9,8 +9,9 @@ import type { CheckoutOption, CheckoutOptions, CheckoutView } from "#server/cont
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import { targetOf } from "./ask-target.ts";
-import type { FlowEvent, Step } from "./flow.ts";
+import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } from "./flow.ts";
 import { refusalIn } from "./refusal.ts";
+import { asResult, isEarlyStep, isSentByWallet, keptAfterRefusal, type Result } from "./results.ts";
 import type { TabLock } from "./tab-lock.ts";
 import { tabMemory } from "./tab-memory.ts";
 
@@ -30,17 +31,13 @@ export type PayerParts = {
 /** Milliseconds the first step's end is shown before the wallet is asked for the next one. */
 const BETWEEN_STEPS_MS = 2_500;
 const failureOf = (error: unknown) => (error instanceof WalletError ? error.kind : "unknown");
-const isEarlyStep = (kind: string | undefined) => kind === "approve" || kind === "reset_allowance";
 
-type Result = { type: "walletRpc"; data: [string | Record<string, unknown>] };
-const asResult = (output: unknown): Result => ({
-  type: "walletRpc",
-  data: [
-    typeof output === "object" && output !== null
-      ? (output as Record<string, unknown>)
-      : String(output),
-  ],
-});
+/** Why a result was not taken, where that is no matter of the payment's own state. */
+function rejectionIn(error: unknown): Rejection | undefined {
+  const refusal = refusalIn(error);
+  if (refusal?.code === "quote_expired") return "lapsed";
+  return refusal?.code === "params_validation" && refusal.status === 422 ? "signature" : undefined;
+}
 
 /** Carries out what the buyer decides: asks the wallet, hands in what it gave, and tells every turn. One run at a time. */
 export class Payer {
@@ -107,6 +104,13 @@ export class Payer {
   /** Pays with an option; steps of it that the wallet has done before are not asked for again. */
   async pay(option: CheckoutOption): Promise<void> {
     const run = ++this.#run;
+    const sent = isSentByWallet(option) ? this.#sent() : null;
+    if (sent !== null) return this.#handIn({ ...option, id: sent.optionId }, sent.results, run);
+    await this.#payIn(option, run);
+  }
+
+  /** `again`: the wallet is asked once more, because its last signature came too late. */
+  async #payIn(option: CheckoutOption, run: number, again = false): Promise<void> {
     const actions = await this.#actions(option, run);
     if (actions === null || run !== this.#run) return;
     if (this.#done.optionId !== option.id) this.#done = { optionId: option.id, results: [] };
@@ -120,7 +124,7 @@ export class Payer {
         await this.#between(index, action, output.value, run);
       if (run !== this.#run) return;
     }
-    await this.#handIn(option, results, run);
+    await this.#handIn(option, results, run, again);
   }
 
   /** The buyer does not wait for the pause between two steps. */
@@ -130,10 +134,14 @@ export class Payer {
 
   /** Hands in again what a reload may have cut off: a transfer that was sent, and nothing that was only signed. */
   async resume(): Promise<void> {
+    const sent = this.#sent();
+    if (sent === null) return;
+    await this.#confirm(sent.optionId, sent.results, this.#run).catch(() => {});
+  }
+
+  #sent(): { optionId: string; results: Result[] } | null {
     const kept = tabMemory.read(this.#sentKey);
-    if (kept === null) return;
-    const { optionId, results }: { optionId: string; results: Result[] } = JSON.parse(kept);
-    await this.#confirm(optionId, results, this.#run).catch(() => {});
+    return kept === null ? null : JSON.parse(kept);
   }
 
   get #sentKey() {
@@ -236,9 +244,14 @@ export class Payer {
     });
   }
 
-  async #handIn(option: CheckoutOption, results: Result[], run: number): Promise<void> {
+  async #handIn(
+    option: CheckoutOption,
+    results: Result[],
+    run: number,
+    again = false,
+  ): Promise<void> {
     const { dispatch } = this.#parts;
-    const isSent = option.steps.at(-1)?.kind === "send";
+    const isSent = isSentByWallet(option);
     if (isSent) tabMemory.write(this.#sentKey, JSON.stringify({ optionId: option.id, results }));
     dispatch({ type: "hand_in" });
     for (let failures = 0; run === this.#run; failures++) {
@@ -247,15 +260,43 @@ export class Payer {
       } catch (error) {
         const refusal = refusalIn(error);
         if (refusal !== null && !refusal.retryable) {
-          // A refused signature is not handed in again; an allowance stands, and a transfer that was sent is never asked for twice.
-          if (!isSent) results.pop();
-          if (!(await this.#mend(error)))
-            dispatch({ type: "refused", why: "server", switching: false });
+          if (!isSent) return this.#afterRejection(option, error, run, again);
+          // A transfer that was sent is never asked for twice: it is found, or handed in again.
+          if (!this.#judge(error)) dispatch({ type: "unsure" });
           return;
         }
         const waitMs = Math.min(10_000, 500 * 2 ** failures);
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
+    }
+  }
+
+  /** A refused signature is not handed in again. One that only came too late is asked for once more, if the amount is the same. */
+  async #afterRejection(
+    option: CheckoutOption,
+    error: unknown,
+    run: number,
+    again: boolean,
+  ): Promise<void> {
+    const { dispatch } = this.#parts;
+    this.#done.results = keptAfterRefusal(this.#done.results, refusalIn(error)?.issues ?? []);
+    const why = rejectionIn(error);
+    if (why !== "lapsed" || again) {
+      if (!(await this.#mend(error, why)))
+        dispatch({ type: "refused", why: why ?? "server", switching: false });
+      return;
+    }
+    try {
+      const found = await this.#options();
+      if (run !== this.#run) return;
+      const now = sameWay(found.options, option);
+      const isSame = now?.money.value === option.money.value;
+      if (now === undefined || !isSame || now.needsData || needsApproval(now))
+        return dispatch({ type: "requoted", found, why });
+      dispatch({ type: "again", found, option: now });
+      await this.#payIn(now, run, true);
+    } catch (failed) {
+      if (!this.#judge(failed)) dispatch({ type: "refused", why, switching: false });
     }
   }
 
@@ -289,12 +330,12 @@ export class Payer {
   }
 
   /** As `#judge`, and where an amount or a form is no longer good, what is good now. */
-  async #mend(error: unknown): Promise<boolean> {
+  async #mend(error: unknown, why?: Rejection): Promise<boolean> {
     if (this.#judge(error)) return true;
     const code = refusalIn(error)?.code;
     if (code !== "quote_expired" && code !== "params_validation") return false;
     try {
-      this.#parts.dispatch({ type: "requoted", found: await this.#options() });
+      this.#parts.dispatch({ type: "requoted", found: await this.#options(), why });
       return true;
     } catch (failed) {
       return this.#judge(failed);

@@ -123,10 +123,14 @@ const ASK_TEXTS: Record<StepAt<"asking">["ask"]["kind"], AskTexts> = {
 };
 const SWITCH: AskTexts = { title: "state.in_wallet.switchTitle", help: "state.in_wallet.switch" };
 
+/** The network would not have taken the last signature in time. */
+const AGAIN: WordKey = "state.in_wallet.again";
+
 function Asking({ step, props }: { step: StepAt<"asking">; props: ScreenProps }) {
   const { t } = props.words;
   const wallet = step.wallet.name;
-  const texts = step.switching ? SWITCH : ASK_TEXTS[step.ask.kind];
+  const usual = step.switching ? SWITCH : ASK_TEXTS[step.ask.kind];
+  const texts = step.again && !step.switching ? { ...usual, help: AGAIN } : usual;
   // Asked twice, a wallet might send the money twice; a signature given twice is one payment.
   const mayAskAgain = step.switching || step.ask.kind !== "send";
   return (
@@ -185,6 +189,9 @@ export function InWalletScreen({
 
 function refusalTexts({ why, switching }: StepAt<"refused">): AskTexts {
   if (why === "busy") return { title: "state.refused.busyTitle", help: "state.refused.busy" };
+  if (why === "signature")
+    return { title: "state.refused.signatureTitle", help: "state.refused.signature" };
+  if (why === "lapsed") return { title: "state.refused.lapsedTitle", help: "state.refused.lapsed" };
   if (why === "server") return { title: "state.refused.serverTitle", help: "state.refused.server" };
   if (why === "gone" || why === "unknown")
     return { title: "state.refused.goneTitle", help: "state.refused.gone" };
@@ -193,7 +200,7 @@ function refusalTexts({ why, switching }: StepAt<"refused">): AskTexts {
   return { title: "state.refused.title", help: "state.refused.help" };
 }
 
-/** The wallet did nothing; no failure, and nothing was charged. */
+/** Nothing was asked, given or taken; no failure, and nothing was charged. */
 export function RefusedScreen({
   screen: { step },
   props,
@@ -215,7 +222,16 @@ export function RefusedScreen({
           {t("action.retry")}
         </Button>
       }
-      others={<BackButton {...props} label="action.otherWay" />}
+      others={
+        <>
+          <BackButton {...props} label="action.otherWay" />
+          {step.why === "signature" && (
+            <Button kind="quiet" onClick={() => props.act({ do: "other_wallet" })}>
+              {t("action.otherWallet")}
+            </Button>
+          )}
+        </>
+      }
     />
   );
 }

@@ -1,9 +1,10 @@
 "use client";
-import { useCallback, useEffect, useReducer, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
 import type { WalletChain, WalletFinder, WalletInfo } from "#components/wallet/kit.ts";
 import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
+import { payingWallets } from "./families.ts";
 import { needsApproval, nextStep, START, type Step } from "./flow.ts";
 import type { Payer } from "./payer.ts";
 import { tabMemory } from "./tab-memory.ts";
@@ -76,7 +77,11 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
     [getPayer],
   );
   const refresh = useCallback(() => void getPayer().then((one) => one.find()), [getPayer]);
-  return { step, rejected, wallets, act, refresh };
+  const payable = useMemo(
+    () => (wallets === null ? null : payingWallets(wallets, chains)),
+    [wallets, chains],
+  );
+  return { step, rejected, wallets: payable, act, refresh };
 }
 
 type Dispatch = (event: Parameters<typeof nextStep>[1]) => void;
@@ -98,6 +103,12 @@ function retry(payer: Payer, step: Step, dispatch: Dispatch): void {
   else if (step.at === "finding" || step.at === "choosing") {
     dispatch({ type: "find" });
     void payer.find();
+  } else if (step.at === "refused" && !step.found.options.some(({ id }) => id === step.option.id)) {
+    dispatch({ type: "back" });
+  } else if (step.at === "refused" && step.why === "lapsed" && step.index === 0) {
+    startPaying(payer, step, dispatch);
+  } else if (step.at === "refused" && step.why === "signature" && step.index === 0) {
+    startPaying(payer, step, dispatch);
   } else if (step.at === "asking" || step.at === "refused") {
     dispatch({ type: "ask", index: step.index, ask: askOf(step), switching: false });
     void payer.pay(step.option);

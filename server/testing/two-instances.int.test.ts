@@ -149,11 +149,12 @@ test("what one instance counted counts at the other", async () => {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Every call of every client goes to whichever instance is next, and is repeated as wallets repeat it. */
+/** Every call of every client goes to whichever instance is next, and is repeated as wallets repeat it, each time at the other one. */
 function patientClient() {
   let turn = 0;
+  let at = 0;
   const troubles = { refused: 0, cutOff: 0, answered: 0 };
-  const api = actors(world, () => urlOf(turn++));
+  const api = actors(world, () => urlOf(at));
   const tryOnce = async (one: () => Promise<Answer>): Promise<Answer | null> => {
     try {
       const answer = await one();
@@ -168,7 +169,9 @@ function patientClient() {
     return null;
   };
   const ask: Ask = async (one) => {
-    for (const wait of [...PAUSES_MS, 0]) {
+    const first = turn++;
+    for (const [index, wait] of [...PAUSES_MS, 0].entries()) {
+      at = first + index;
       const answer = await tryOnce(one);
       if (answer !== null) return answer;
       await pause(wait);

@@ -101,7 +101,7 @@ type RawReceipt = {
 
 /** Topic of an EIP-20 `Transfer`. */
 export const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 const BATCH = 50;
 const RECEIPTS_AT_ONCE = 200;
 
