@@ -27,6 +27,8 @@ export default defineConfig({
           include: ["server/**/*.test.ts", "app/**/*.test.ts", "components/**/*.test.ts"],
           exclude: ["**/*.int.test.ts", "**/*.long.test.ts", "node_modules/**"],
           testTimeout: 20_000,
+          // Nothing here keeps state between files: modules are loaded once for a worker.
+          isolate: false,
         },
       },
       {

@@ -17,6 +17,10 @@ export type Ask = {
 /** Why the server did not take what a wallet gave: it does not hold, or its time on the network was nearly over. */
 export type Rejection = "signature" | "lapsed";
 
+/** Whether it was given, and not taken. */
+export const isRejection = (why: Refusal): why is Rejection =>
+  why === "signature" || why === "lapsed";
+
 /** Why nothing was asked or given; `server`: the calls of the payment could not be had. */
 export type Refusal = WalletFailure | Rejection | "server";
 
@@ -95,8 +99,7 @@ function requote(from: Paying, found: CheckoutOptions, why?: Rejection): Step {
     const place = { option: now ?? option, index: now?.id === option.id ? index : 0 };
     return { at: "refused", wallet, accounts, found, ...place, why, switching: false };
   }
-  if (isSame)
-    return { at: "choosing", wallet, accounts, found, chosen: now?.id ?? first(found) };
+  if (isSame) return { at: "choosing", wallet, accounts, found, chosen: now?.id ?? first(found) };
   return { at: "requoted", wallet, accounts, found, option: now, index: 0, was: option.money };
 }
 

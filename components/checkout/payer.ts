@@ -11,6 +11,7 @@ import type { ApiClient } from "#server/trpc/client.ts";
 import { targetOf } from "./ask-target.ts";
 import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } from "./flow.ts";
 import { refusalIn } from "./refusal.ts";
+import { judge, rejectionIn } from "./rejection.ts";
 import { asResult, isEarlyStep, isSentByWallet, keptAfterRefusal, type Result } from "./results.ts";
 import type { TabLock } from "./tab-lock.ts";
 import { tabMemory } from "./tab-memory.ts";
@@ -31,13 +32,6 @@ export type PayerParts = {
 /** Milliseconds the first step's end is shown before the wallet is asked for the next one. */
 const BETWEEN_STEPS_MS = 2_500;
 const failureOf = (error: unknown) => (error instanceof WalletError ? error.kind : "unknown");
-
-/** Why a result was not taken, where that is no matter of the payment's own state. */
-function rejectionIn(error: unknown): Rejection | undefined {
-  const refusal = refusalIn(error);
-  if (refusal?.code === "quote_expired") return "lapsed";
-  return refusal?.code === "params_validation" && refusal.status === 422 ? "signature" : undefined;
-}
 
 /** Carries out what the buyer decides: asks the wallet, hands in what it gave, and tells every turn. One run at a time. */
 export class Payer {
@@ -96,7 +90,7 @@ export class Payer {
       const found = await this.#options();
       if (run === this.#run) dispatch({ type: "found", found });
     } catch (error) {
-      if (run !== this.#run || this.#judge(error)) return;
+      if (run !== this.#run || judge(this.#parts, error)) return;
       if (step().at === "finding") dispatch({ type: "find_failed" });
     }
   }
@@ -262,7 +256,7 @@ export class Payer {
         if (refusal !== null && !refusal.retryable) {
           if (!isSent) return this.#afterRejection(option, error, run, again);
           // A transfer that was sent is never asked for twice: it is found, or handed in again.
-          if (!this.#judge(error)) dispatch({ type: "unsure" });
+          if (!judge(this.#parts, error)) dispatch({ type: "unsure" });
           return;
         }
         const waitMs = Math.min(10_000, 500 * 2 ** failures);
@@ -296,7 +290,7 @@ export class Payer {
       dispatch({ type: "again", found, option: now });
       await this.#payIn(now, run, true);
     } catch (failed) {
-      if (!this.#judge(failed)) dispatch({ type: "refused", why, switching: false });
+      if (!judge(this.#parts, failed)) dispatch({ type: "refused", why, switching: false });
     }
   }
 
@@ -309,36 +303,16 @@ export class Payer {
     see(view);
   }
 
-  /** What a refusal means for where the buyer stands; true: it was told. */
-  #judge(error: unknown): boolean {
-    const { dispatch, wake } = this.#parts;
-    switch (refusalIn(error)?.code) {
-      case "sanctioned_user":
-        dispatch({ type: "blocked" });
-        return true;
-      case "payment_expired":
-        dispatch({ type: "too_late" });
-        wake();
-        return true;
-      case "invalid_state":
-        // It was paid, cancelled or ended elsewhere: the next reading says how.
-        wake();
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  /** As `#judge`, and where an amount or a form is no longer good, what is good now. */
+  /** As `judge`, and where an amount or a form is no longer good, what is good now. */
   async #mend(error: unknown, why?: Rejection): Promise<boolean> {
-    if (this.#judge(error)) return true;
+    if (judge(this.#parts, error)) return true;
     const code = refusalIn(error)?.code;
     if (code !== "quote_expired" && code !== "params_validation") return false;
     try {
       this.#parts.dispatch({ type: "requoted", found: await this.#options(), why });
       return true;
     } catch (failed) {
-      return this.#judge(failed);
+      return judge(this.#parts, failed);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
 import { payingWallets } from "./families.ts";
-import { needsApproval, nextStep, START, type Step } from "./flow.ts";
+import { isRejection, needsApproval, nextStep, START, type Step } from "./flow.ts";
 import type { Payer } from "./payer.ts";
 import { tabMemory } from "./tab-memory.ts";
 
@@ -105,9 +105,7 @@ function retry(payer: Payer, step: Step, dispatch: Dispatch): void {
     void payer.find();
   } else if (step.at === "refused" && !step.found.options.some(({ id }) => id === step.option.id)) {
     dispatch({ type: "back" });
-  } else if (step.at === "refused" && step.why === "lapsed" && step.index === 0) {
-    startPaying(payer, step, dispatch);
-  } else if (step.at === "refused" && step.why === "signature" && step.index === 0) {
+  } else if (step.at === "refused" && step.index === 0 && isRejection(step.why)) {
     startPaying(payer, step, dispatch);
   } else if (step.at === "asking" || step.at === "refused") {
     dispatch({ type: "ask", index: step.index, ask: askOf(step), switching: false });

@@ -78,8 +78,13 @@ async function makeMerchants(world: TestWorld): Promise<CheckoutWorld["merchants
   };
 }
 
-async function openCheckoutWorld(): Promise<{ shop: CheckoutWorld; stop(): Promise<void> }> {
-  const world = await createTestWorld({ native: true });
+async function openCheckoutWorld(solana?: {
+  slotMs: number;
+}): Promise<{ shop: CheckoutWorld; stop(): Promise<void> }> {
+  const world = await createTestWorld({
+    native: true,
+    ...(solana === undefined ? {} : { solana }),
+  });
   try {
     const merchants = await makeMerchants(world);
     const { baseUrl } = await world.startServer({ pages: true });
@@ -194,8 +199,10 @@ function listenForFaults(context: BrowserContext): string[] {
 /** A test with a shop of its worker; it fails if a page of its context throws or breaks its policy. */
 export const test = base.extend<
   { faultless: undefined; actionTimeout: number },
-  { shop: CheckoutWorld }
+  { shop: CheckoutWorld; solana: { slotMs: number } | undefined }
 >({
+  /** With a Solana chain of this pace, for files that ask for it by `test.use`. */
+  solana: [undefined, { scope: "worker", option: true }],
   faultless: [
     async ({ context }, use) => {
       context.setDefaultTimeout(15_000);
@@ -206,9 +213,8 @@ export const test = base.extend<
     { auto: true },
   ],
   shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const { shop, stop } = await openCheckoutWorld();
+    async ({ solana }, use) => {
+      const { shop, stop } = await openCheckoutWorld(solana);
       await use(shop);
       await stop();
     },

@@ -18,6 +18,10 @@ export type SolanaWallet = {
   /** What it was asked: connections, and transactions with the cluster named. */
   calls: { kind: "connect" | "sign"; chain?: string; transaction?: number[] }[];
   refuseNext(): void;
+  /** Lets the next signature wait until the returned function is called. */
+  holdNext(): () => void;
+  /** Lets the next signature be one over other bytes. */
+  spoilNext(): void;
 };
 
 /** Puts a Wallet Standard wallet into every page of a context. `seed` is the 32 bytes of its private key. */
@@ -35,6 +39,8 @@ export async function injectSolanaWallet(
   };
   const calls: SolanaWallet["calls"] = [];
   let refusals = 0;
+  let spoils = 0;
+  let held: Promise<void> | null = null;
   const handle = async (call: SolanaWallet["calls"][number]) => {
     calls.push(call);
     if (refusals > 0) {
@@ -43,7 +49,17 @@ export async function injectSolanaWallet(
     }
     if (call.kind === "connect") return null;
     const transaction = getTransactionDecoder().decode(Uint8Array.from(call.transaction ?? []));
+    const waits = held;
+    held = null;
+    await waits;
     const signed = await partiallySignTransaction([keys], transaction);
+    const own = signed.signatures[address];
+    if (spoils > 0 && own != null) {
+      spoils -= 1;
+      const bad = own.map((byte) => byte ^ 0xff) as typeof own;
+      const signatures = { ...signed.signatures, [address]: bad };
+      return { signed: [...getTransactionEncoder().encode({ ...signed, signatures })] };
+    }
     return { signed: [...getTransactionEncoder().encode(signed)] };
   };
   await context.exposeBinding(info.binding, (_source, call) => handle(call));
@@ -54,6 +70,16 @@ export async function injectSolanaWallet(
     calls,
     refuseNext: () => {
       refusals += 1;
+    },
+    holdNext: () => {
+      let release = () => {};
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+    spoilNext: () => {
+      spoils += 1;
     },
   };
 }

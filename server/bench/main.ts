@@ -6,6 +6,7 @@ import { startFloor } from "./floor.ts";
 import { measureHeldPolls } from "./held-polls.ts";
 import { type Load, startLoad } from "./load.ts";
 import { makeHolders, measureOptions } from "./options.ts";
+import { measurePages } from "./page-load.ts";
 import {
   comparedTable,
   confirmedTable,
@@ -13,6 +14,7 @@ import {
   loadNow,
   machine,
   measuredTable,
+  paintedTable,
   tripsTable,
 } from "./report.ts";
 import { measureRoundTrips } from "./round-trips.ts";
@@ -87,6 +89,7 @@ async function measureServer(world: BenchWorld, load: Load, plan: Plan): Promise
   const options = await measureOptions(load, parts, plan.options, { ids, accounts });
   say(measuredTable([{ name: "options of one account", measured: options }]));
   say(confirmedTable(await measureConfirms(parts, plan.confirms)));
+  say(paintedTable(await measurePages(server, ids[0] ?? "")));
   await server.stop();
 }
 

@@ -3,6 +3,7 @@ import type { BenchWorld } from "./bench-world.ts";
 import type { Compared, Measured } from "./compare.ts";
 import type { Confirmed } from "./confirms.ts";
 import type { Held } from "./held-polls.ts";
+import type { Painted } from "./page-load.ts";
 import type { Trips } from "./round-trips.ts";
 
 const whole = (value: number): string => (Number.isNaN(value) ? "-" : value.toFixed(0));
@@ -86,4 +87,15 @@ export const heldTable = (h: Held): string =>
     ["COMMIT to answer", "p50 ms", "p99 ms"],
     [`${h.single.count} changed one by one`, short(h.single.p50Ms), short(h.single.p99Ms)],
     [`${h.burst.count} changed by one transaction`, short(h.burst.p50Ms), short(h.burst.p99Ms)],
+  ]);
+
+/** What a buyer waits for; the line below each page is its floor. */
+export const paintedTable = (pages: Painted[]): string =>
+  table([
+    ["", "first byte ms", "largest paint ms", "ratio", "layout shift"],
+    ...pages.map(({ name, firstByteMs, largestMs, shift }, index) => {
+      const floor = pages[index + 1 - (index % 2)]?.largestMs ?? Number.NaN;
+      const ratio = index % 2 === 0 ? short(largestMs / floor) : "1";
+      return [name, whole(firstByteMs), whole(largestMs), ratio, shift.toFixed(3)];
+    }),
   ]);

@@ -1,6 +1,8 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newSolanaKey } from "#server/sandbox/solana-world.ts";
 import { CHAIN, checkoutPages, type PageBuyer, refusal } from "./checkout-pages.ts";
+import { solanaShop } from "./solana.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 let world: TestWorld;
@@ -93,4 +95,29 @@ test("no sandbox", async () => {
     env: { FLORIN_MODE: "staging", FLORIN_FAUCET_KEY_31337: `0x${"1".repeat(64)}` },
   });
   await expect(start).rejects.toThrow(/FLORIN_FAUCET_KEY_31337.*sandbox mode only/);
+});
+
+// Guarantee: a new Solana account has coin and tokens on the chain after one call, can pay with both, and no EVM address passes for one.
+test("fund on Solana", async () => {
+  const own = await createTestWorld({ solana: { slotMs: 250 } });
+  try {
+    const solana = await own.startServer();
+    const { chain, lamports, tokens, created } = solanaShop(own, () => solana);
+    const { caip2 } = chain();
+    const { address } = newSolanaKey();
+    const { sandbox, checkout } = checkoutPages(own, () => solana.baseUrl).client();
+    expect(await sandbox.fund.mutate({ address, family: "solana" })).toEqual({
+      funded: [{ chain: caip2, symbols: ["SOL", "USDC"] }],
+    });
+    expect(await lamports(address)).toBe(5_000_000_000n);
+    expect(await tokens(address)).toBe(10_000_000_000n);
+    const accounts = [`${caip2}:${address}`];
+    const { options } = await checkout.options.query({ id: await created(), accounts });
+    expect(options.map(({ money }) => money.symbol).toSorted()).toEqual(["SOL", "USDC"]);
+    const { address: other } = stranger();
+    const bad = sandbox.fund.mutate({ address: other, family: "solana" });
+    expect(await refusal(bad)).toMatchObject({ code: "params_validation", status: 400 });
+  } finally {
+    await own.stop();
+  }
 });
