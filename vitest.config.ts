@@ -36,8 +36,8 @@ export default defineConfig({
           ...shared,
           name: "integration",
           include: ["server/**/*.int.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
           globalSetup: ["server/testing/global-setup.ts"],
           // Most of a test's time goes by while it waits for blocks: five worlds keep two cores busy.
           maxWorkers: 5,

@@ -10,7 +10,7 @@ import { createTestWorld, type ServerOptions, type TestServer, type TestWorld } 
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 
 /** Longest wait for anything a row waits for. */
-const WITHIN_MS = 45_000;
+const WITHIN_MS = 90_000;
 const LOOK_EVERY_MS = 40;
 /** Between two blocks while somebody waits for what they bring. */
 const HURRY_MS = 150;
