@@ -4,6 +4,7 @@ import { LIGHTHOUSE } from "#server/chains/solana/compare.ts";
 import { encodeWire } from "#server/chains/solana/message.ts";
 import { signWith } from "#server/sandbox/solana-world.ts";
 import { until } from "./api.ts";
+import { fieldClient } from "./field-client.ts";
 import { messageOf, rewrite, type SolanaBuyer, signTransaction, solanaShop } from "./solana.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -210,4 +211,28 @@ test("the depth of evidence follows the value", async () => {
   const [small, large] = await Promise.all([pay("99999"), pay("100000")]);
   expect([small.depth, large.depth]).toEqual([{ confirmations: 1 }, { tag: "finalized" }]);
   expect(large.ms).toBeGreaterThan(2_500);
+});
+
+// Guarantee: a wallet that calls as the deployed kit does pays on Solana too, whether it remembers the option or not.
+test.for([
+  ["USDC", false],
+  ["SOL", true],
+] as const)("the deployed kit's calls pay in %s", async ([symbol, forget]) => {
+  const id = await shop().created();
+  const buyer = await shop().newBuyer({ usdc: 100_000_000n, lamports: 5_000_000_000n });
+  const wallet = fieldClient({
+    appId: world.demo.gateway.appId,
+    clientId: "0d6f2a0e-53d4-4b64-9c5c-7a3f0c1de111",
+    baseUrl: `${server.baseUrl}/`,
+  });
+  const link = `${server.baseUrl}/${id}`;
+  const options = await wallet.options(link, [`${shop().chain().caip2}:${buyer.address}`]);
+  const option = options.find(({ amount }) => amount.display.assetSymbol === symbol);
+  if (option === undefined) throw new Error(`no ${symbol} option`);
+  const [action, ...more] = await wallet.requiredActions(link, option.id, forget);
+  expect([action?.method, more]).toEqual(["solana_signTransaction", []]);
+  const [asked] = JSON.parse(action?.params ?? "[]");
+  const signed = signTransaction(buyer, asked.transaction);
+  const standing = await wallet.confirm(link, option.id, [signed]);
+  expect(standing.status).toBe("succeeded");
 });
