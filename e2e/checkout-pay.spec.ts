@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import AxeBuilder from "@axe-core/playwright";
-import { expect } from "@playwright/test";
+import { expect, type Locator } from "@playwright/test";
 import { createWalletClient, encodeFunctionData, type Hex, http, maxUint256, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { rpc } from "#server/sandbox/deploy.ts";
@@ -208,6 +208,27 @@ test("the sandbox wallet", { tag: "@phone" }, async ({ page, shop }) => {
   expect((await shop.details(payment)).body.status).toBe("requires_action");
   await behaviour.selectOption("Signs without asking");
   await buyer.click("Try again");
+  await buyer.seesPaid();
+  await shop.reaches(payment, "succeeded");
+});
+
+// Guarantee: the whole way to a paid payment needs no pointer.
+test("by keyboard alone", async ({ page, shop }) => {
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  const press = async (target: Locator) => {
+    await target.waitFor();
+    const isReached = () => target.evaluate((one) => one === document.activeElement);
+    for (let presses = 0; presses < 60 && !(await isReached()); presses++)
+      await page.keyboard.press("Tab");
+    expect(await isReached()).toBe(true);
+    await page.keyboard.press("Enter");
+  };
+  await press(page.getByRole("button", { name: /^Sandbox wallet/ }));
+  await press(page.getByRole("button", { name: /^Pay / }));
+  const panel = page.getByRole("complementary", { name: "Sandbox wallet" });
+  await press(panel.getByRole("button", { name: "Approve" }));
   await buyer.seesPaid();
   await shop.reaches(payment, "succeeded");
 });
