@@ -3,7 +3,7 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator } from "@playwright/test";
 import { createWalletClient, encodeFunctionData, type Hex, http, maxUint256, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { until } from "#server/testing/api.ts";
 import { buyerOn } from "./wallets/buyer.ts";
 import {

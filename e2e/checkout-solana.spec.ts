@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type BrowserContext, expect } from "@playwright/test";
+import { rpc as solanaRpc } from "#server/sandbox/node-rpc.ts";
 import { fundToken } from "#server/sandbox/solana-world.ts";
-import { solanaRpc } from "#server/sandbox/surfpool.ts";
 import { until } from "#server/testing/api.ts";
 import { buyerOn } from "./wallets/buyer.ts";
 import { type CheckoutWorld, test } from "./wallets/checkout-world.ts";

@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { expect } from "@playwright/test";
 import { getBase64EncodedWireTransaction } from "@solana/kit";
 import { generatePrivateKey } from "viem/accounts";
-import { fundGas, rpc } from "#server/sandbox/deploy.ts";
+import { fundGas } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { until } from "#server/testing/api.ts";
 import { injectEvmWallet } from "./wallets/evm-wallet.ts";
 import {

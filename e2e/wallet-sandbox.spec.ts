@@ -2,7 +2,8 @@ import AxeBuilder from "@axe-core/playwright";
 import { expect } from "@playwright/test";
 import { type Address, getBase64EncodedWireTransaction } from "@solana/kit";
 import type { Hex } from "viem";
-import { fundGas, rpc } from "#server/sandbox/deploy.ts";
+import { fundGas } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { until } from "#server/testing/api.ts";
 import {
   type Call,

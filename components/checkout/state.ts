@@ -1,4 +1,5 @@
-import type { BuyerStage, CheckoutView } from "#server/contract/checkout.ts";
+import type { CheckoutView } from "#server/contract/checkout.ts";
+import type { BuyerStage } from "#server/domain/checkout/stage.ts";
 import type { Step, StepAt } from "./flow.ts";
 
 /** The 28 screens, in the order of the design; a screen's number is its place here, from 1. */

@@ -10,7 +10,8 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { compileContracts } from "#server/sandbox/compile.ts";
-import { asOwner, type FeedName, fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
+import { asOwner, type FeedName, fundGas, mint } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { type Demo, seedMerchant } from "#server/sandbox/seed.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
 import { type Answer, call, until } from "#server/testing/api.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { BrowserContext } from "@playwright/test";
 import { createWalletClient, type Hex, http, isHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { announceInPage, type InjectedAnswer, type InjectedInfo } from "./evm-page.ts";
 
 /** A network as the wallet knows it. */

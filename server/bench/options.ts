@@ -1,5 +1,5 @@
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { walletHeaders } from "./api.ts";
 import type { BenchServer, BenchWorld } from "./bench-world.ts";
 import { type Measured, measure, type Rounds } from "./compare.ts";

@@ -1,3 +1,5 @@
+import type { BuyerStage } from "#server/domain/checkout/stage.ts";
+
 /** An amount of one asset as a page shows it: `value` in minor units, `display` in plain digits (`12.5`). */
 export type ShownAmount = { value: string; decimals: number; display: string; symbol: string };
 
@@ -6,21 +8,6 @@ export type ShownMoney = ShownAmount & { asset: string; network: string; iconUrl
 
 /** One transaction a page links to; `url` null: no explorer is configured for the chain. */
 export type ShownTx = { id: string; url: string | null };
-
-/** Where a payment stands, in the words the pages of a buyer share; one for each screen that does not depend on the wallet. */
-export type BuyerStage =
-  | "ready"
-  | "submitted"
-  | "confirming"
-  | "slow"
-  | "still_due"
-  | "overpaid"
-  | "succeeded"
-  | "failed"
-  | "expired_unpaid"
-  | "expired_paid"
-  | "cancelled"
-  | "refunded";
 
 /** Everything a buyer's page may know of a payment; nothing in it is secret from who holds the link. */
 export type CheckoutView = {

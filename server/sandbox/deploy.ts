@@ -10,6 +10,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Artifact, Artifacts } from "./compile.ts";
+import { rpc } from "./node-rpc.ts";
 
 /** Deterministic deployer that anvil and public networks share; its salt gives Permit2 its canonical address. */
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
@@ -44,23 +45,6 @@ export type Deployment = {
   sanctions: Hex;
   feeds: Record<FeedName, Hex>;
 };
-
-/** One call to the node, by its JSON-RPC name. */
-export async function rpc<T = unknown>(
-  url: string,
-  method: string,
-  params: unknown[] = [],
-): Promise<T> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(20_000),
-  });
-  const body = (await response.json()) as { result?: T; error?: { message: string } };
-  if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);
-  return body.result as T;
-}
 
 /** Gives an account gas money. */
 export const fundGas = (url: string, address: string) =>

@@ -4,7 +4,8 @@ import { type Address, address, getBase58Decoder, getBase58Encoder, none, some }
 import { getMintEncoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { z } from "zod";
 import type { SolanaEntry } from "#server/platform/registry.ts";
-import { type Surfpool, solanaRpc } from "./surfpool.ts";
+import { rpc as solanaRpc } from "./node-rpc.ts";
+import type { Surfpool } from "./surfpool.ts";
 
 /** A key as wallets keep it: 64 bytes in base58. */
 const secretKey = z.string();

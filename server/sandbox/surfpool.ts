@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rpc } from "./node-rpc.ts";
 import { endsWithParent, startProcess } from "./process.ts";
 
 const require = createRequire(import.meta.url);
@@ -36,23 +37,6 @@ export function loadSurfnet(): Surfnet | null {
 /** A running local Solana chain; its genesis, and with it its CAIP-2 id, is new at every start. */
 export type Surfpool = { rpcUrl: string; pid: number; caip2: string; stop(): Promise<void> };
 
-/** One call to the node, by its JSON-RPC name. */
-export async function solanaRpc<T = unknown>(
-  url: string,
-  method: string,
-  params: unknown[] = [],
-): Promise<T> {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(20_000),
-  });
-  const body = (await response.json()) as { result?: T; error?: { message: string } };
-  if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);
-  return body.result as T;
-}
-
 /** Words by which the chain of a folder is found again when it outlived its starter. */
 export const surfpoolMark = (dir: string): string[] => [ENTRY, `--sandbox=${dir}`];
 
@@ -65,6 +49,6 @@ export async function startSurfpool(options: { slotMs: number; dir: string }): P
     ready: /Solana listening on (http:\/\/\S+)/,
   });
   const rpcUrl = running.ready[1] ?? "";
-  const genesis = await solanaRpc<string>(rpcUrl, "getGenesisHash");
+  const genesis = await rpc<string>(rpcUrl, "getGenesisHash");
   return { rpcUrl, pid: running.pid, caip2: `solana:${genesis.slice(0, 32)}`, stop: running.stop };
 }

@@ -7,8 +7,9 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { Anvil } from "./anvil.ts";
 import { compileContracts } from "./compile.ts";
-import { type Deployment, deployWorld, fundGas, mint, rpc } from "./deploy.ts";
+import { type Deployment, deployWorld, fundGas, mint } from "./deploy.ts";
 import { lockFile } from "./lock.ts";
+import { rpc } from "./node-rpc.ts";
 import { databaseUrl, type Postgres, startPostgres } from "./postgres.ts";
 import { unfinishedOnSolana } from "./solana-leftovers.ts";
 import {

@@ -11,7 +11,8 @@ import type { ChainEntry, TokenEntry } from "#server/platform/registry.ts";
 import type { Offer } from "#server/ports/chain.ts";
 import { startAnvil } from "#server/sandbox/anvil.ts";
 import { type Artifact, compileContracts } from "#server/sandbox/compile.ts";
-import { type Deployment, deployWorld, fundGas, rpc } from "#server/sandbox/deploy.ts";
+import { type Deployment, deployWorld, fundGas } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { worldRegistry } from "#server/sandbox/world-registry.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,7 +1,9 @@
 import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import type { BuyerStage, CheckoutOption, CheckoutView } from "#server/contract/checkout.ts";
-import { fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
+import type { CheckoutOption, CheckoutView } from "#server/contract/checkout.ts";
+import type { BuyerStage } from "#server/domain/checkout/stage.ts";
+import { fundGas, mint } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { type ApiClient, createApiClient, refusalOf } from "#server/trpc/client.ts";
 import { type Action, actors, until } from "./api.ts";
 import type { TestWorld } from "./world.ts";

@@ -8,7 +8,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { until } from "./api.ts";
 import type { Purchase, Shop, Shopper } from "./crowd.ts";
 import type { TestWorld } from "./world.ts";

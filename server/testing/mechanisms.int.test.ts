@@ -3,7 +3,8 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { listStopped, retrySettlement } from "#server/db/operator.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
-import { asOwner, fundGas, mint, rpc } from "#server/sandbox/deploy.ts";
+import { asOwner, fundGas, mint } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { type Action, actors, until } from "./api.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 

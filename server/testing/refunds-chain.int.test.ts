@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { until } from "./api.ts";
 import { BATCH_S, PAID, refundActors } from "./refund-shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";

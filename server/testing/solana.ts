@@ -8,6 +8,7 @@ import {
 } from "@solana/kit";
 import { LIGHTHOUSE } from "#server/chains/solana/compare.ts";
 import { encodeWire } from "#server/chains/solana/message.ts";
+import { rpc as solanaRpc } from "#server/sandbox/node-rpc.ts";
 import {
   fundSol,
   fundToken,
@@ -15,7 +16,6 @@ import {
   type SolanaWorld,
   signWith,
 } from "#server/sandbox/solana-world.ts";
-import { solanaRpc } from "#server/sandbox/surfpool.ts";
 import { type Answer, actors, call, until } from "./api.ts";
 import type { TestServer, TestWorld } from "./world.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { rpc } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { call } from "../api.ts";
 import { down, type Fault } from "../rpc-proxy.ts";
 import {

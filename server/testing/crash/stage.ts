@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { rpc } from "#server/sandbox/deploy.ts";
 import { environment } from "#server/sandbox/migrate.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { actors } from "../api.ts";
 import { type RpcProxy, startRpcProxy } from "../rpc-proxy.ts";

@@ -1,6 +1,7 @@
 import { createWalletClient, type Hex, http } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { fundGas, rpc } from "#server/sandbox/deploy.ts";
+import { fundGas } from "#server/sandbox/deploy.ts";
+import { rpc } from "#server/sandbox/node-rpc.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
 import { type Action, type Answer, actors, call, until } from "../api.ts";
 import type { TestWorld } from "../world.ts";
