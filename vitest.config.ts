@@ -41,6 +41,8 @@ export default defineConfig({
           globalSetup: ["server/testing/global-setup.ts"],
           // Most of a test's time goes by while it waits for blocks: five worlds keep two cores busy.
           maxWorkers: 5,
+          // Loading modules anew for each file takes longer than many of the tests.
+          isolate: false,
         },
       },
       {

@@ -1,24 +1,9 @@
 import { gzipSync } from "node:zlib";
-import { test as base, expect } from "@playwright/test";
-import { actors } from "#server/testing/api.ts";
-import { createTestWorld } from "#server/testing/world.ts";
+import { expect } from "@playwright/test";
+import { test } from "./fixtures.ts";
 
 /** Bytes of script, compressed, that a buyer's browser is given before a wallet is chosen. */
 const BUDGET = 165_000;
-
-const test = base.extend<object, { checkout: string }>({
-  checkout: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const world = await createTestWorld();
-      const server = await world.startServer({ pages: true });
-      const made = await actors(world, () => server.baseUrl).create({});
-      await use(made.body.gatewayUrl);
-      await world.stop();
-    },
-    { scope: "worker", timeout: 60_000 },
-  ],
-});
 
 /** Scripts of a page as browsers of today load them: those for old ones carry `nomodule`. */
 function scriptsOf(html: string): string[] {
@@ -29,7 +14,8 @@ function scriptsOf(html: string): string[] {
 }
 
 // Guarantee: the checkout is there at once on a slow phone.
-test("the first load keeps to its budget", async ({ request, checkout }) => {
+test("the first load keeps to its budget", async ({ request, shop }) => {
+  const { url: checkout } = await shop.create();
   const html = await (await request.get(checkout)).text();
   const sizes = await Promise.all(
     scriptsOf(html).map(async (src) => {
@@ -50,7 +36,8 @@ const SECRETS = [
 ];
 
 // Guarantee: a buyer's browser speaks to the shop's own server alone, and is told nothing secret.
-test("nothing from elsewhere and nothing secret", async ({ page, checkout }) => {
+test("nothing from elsewhere and nothing secret", async ({ page, shop }) => {
+  const { url: checkout } = await shop.create();
   const asked: string[] = [];
   const texts: Promise<[string, string]>[] = [];
   page.on("request", (request) => asked.push(request.url()));
@@ -77,7 +64,8 @@ test("nothing from elsewhere and nothing secret", async ({ page, checkout }) => 
 });
 
 // Guarantee: the page says what is to be paid, to whom and how it stands, before any script runs and where none ever does.
-test("it can be read without scripts", async ({ browser, checkout }) => {
+test("it can be read without scripts", async ({ browser, shop }) => {
+  const { url: checkout } = await shop.create();
   const page = await browser.newPage({ javaScriptEnabled: false });
   const answer = await page.goto(checkout);
   expect(answer?.status()).toBe(200);

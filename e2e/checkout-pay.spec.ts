@@ -1,17 +1,12 @@
 import { gzipSync } from "node:zlib";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Locator } from "@playwright/test";
-import { createWalletClient, encodeFunctionData, type Hex, http, maxUint256, parseAbi } from "viem";
+import { createWalletClient, encodeFunctionData, http, maxUint256, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
-import { until } from "#server/testing/api.ts";
+import { minedOn } from "#server/sandbox/node-rpc.ts";
+import { violationsOf } from "./axe.ts";
+import { checkoutTest as test } from "./fixtures.ts";
 import { buyerOn } from "./wallets/buyer.ts";
-import {
-  type Account,
-  type CheckoutWorld,
-  foreignRequests,
-  test,
-} from "./wallets/checkout-world.ts";
+import { type Account, type CheckoutWorld, foreignRequests } from "./wallets/checkout-world.ts";
 
 const ERC20 = parseAbi(["function approve(address spender, uint256 amount)"]);
 const USDC = /12\.50 USDC/;
@@ -27,8 +22,7 @@ async function allow(shop: CheckoutWorld, { key }: Account, amount: bigint): Pro
   const args = [chain.deployment.permit2, amount] as const;
   const data = encodeFunctionData({ abi: ERC20, functionName: "approve", args });
   const hash = await wallet.sendTransaction({ to: chain.deployment.usdt, data, chain: null });
-  const receipt = () => rpc<{ status: Hex } | null>(rpcUrl, "eth_getTransactionReceipt", [hash]);
-  await until(receipt, (found) => found !== null, 10_000);
+  await minedOn(rpcUrl, hash);
 }
 
 // Guarantee: a buyer on the wrong network pays with one signature and no fee, and the page talks to nobody but its own server.
@@ -194,7 +188,7 @@ test("the sandbox wallet", { tag: "@phone" }, async ({ page, shop }) => {
   await expect(panel).toContainText("12500000");
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+    expect(await violationsOf(page)).toEqual([]);
   }
   await page.keyboard.press("Tab");
   await panel.getByRole("button", { name: "Reject" }).press("Enter");

@@ -1,6 +1,6 @@
 import { expect } from "@playwright/test";
+import { checkoutTest as test } from "./fixtures.ts";
 import { buyerOn } from "./wallets/buyer.ts";
-import { test } from "./wallets/checkout-world.ts";
 
 const USDC = /USDC/;
 const SHOP = "https://shop.example";

@@ -3,15 +3,13 @@ import { type BrowserContext, expect } from "@playwright/test";
 import { rpc as solanaRpc } from "#server/sandbox/node-rpc.ts";
 import { fundToken } from "#server/sandbox/solana-world.ts";
 import { until } from "#server/testing/api.ts";
+import { checkoutTest as test } from "./fixtures.ts";
 import { buyerOn } from "./wallets/buyer.ts";
-import { type CheckoutWorld, test } from "./wallets/checkout-world.ts";
+import type { CheckoutWorld } from "./wallets/checkout-world.ts";
 import { injectSolanaWallet } from "./wallets/solana-wallet.ts";
 
-const SLOT_MS = 100;
 const WALLET = "Test Solana Wallet";
 const USDC = /12\.50 USDC/;
-
-test.use({ solana: { slotMs: SLOT_MS } });
 
 const chainOf = (shop: CheckoutWorld) => {
   const { solana } = shop.world.world;
@@ -29,7 +27,7 @@ async function holder(shop: CheckoutWorld, context: BrowserContext) {
 }
 
 // Guarantee: a buyer without any SOL pays with one signature of a Solana wallet.
-test("USDC on Solana", async ({ page, context, shop }) => {
+test("USDC on Solana", async ({ page, context, everyChain: shop }) => {
   const wallet = await holder(shop, context);
   const payment = await shop.create();
   const buyer = buyerOn(page);
@@ -41,7 +39,7 @@ test("USDC on Solana", async ({ page, context, shop }) => {
 });
 
 // Guarantee: a signature that does not verify is said to be that, and nothing was charged; the next one pays.
-test("a bad signature", async ({ page, context, shop }) => {
+test("a bad signature", async ({ page, context, everyChain: shop }) => {
   const wallet = await holder(shop, context);
   wallet.spoilNext();
   const payment = await shop.create();
@@ -56,7 +54,7 @@ test("a bad signature", async ({ page, context, shop }) => {
 });
 
 // Guarantee: who signs when the transaction has nearly lapsed is asked once more, for a new one of the same amount, and is told why.
-test("a late signature", async ({ page, context, shop }) => {
+test("a late signature", async ({ page, context, everyChain: shop }) => {
   const wallet = await holder(shop, context);
   const release = wallet.holdNext();
   const payment = await shop.create();
@@ -79,7 +77,7 @@ test("a late signature", async ({ page, context, shop }) => {
 });
 
 // Guarantee: who has no wallet pays on Solana with the sandbox wallet, which gets its money there.
-test("the sandbox wallet on Solana", async ({ page, shop }) => {
+test("the sandbox wallet on Solana", async ({ page, everyChain: shop }) => {
   const payment = await shop.create();
   const buyer = buyerOn(page);
   await buyer.open(payment);

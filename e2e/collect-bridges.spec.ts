@@ -3,7 +3,8 @@ import { makeCollectUrl } from "#server/domain/collect/token.ts";
 import { call } from "#server/testing/api.ts";
 import { FORM, linkOf, rowsOf } from "#server/testing/collect.ts";
 import { confirmButton, fill, type HostName, inHost } from "./collect-hosts.ts";
-import { type Shop, test } from "./collect-world.ts";
+import type { FormShop } from "./collect-world.ts";
+import { test } from "./fixtures.ts";
 
 const COMPLETE = { type: "IC_COMPLETE", success: true };
 const asText = (bridge: string) => bridge === "android" || bridge === "react native";
@@ -17,7 +18,7 @@ const HOSTS: HostName[] = ["android", "webkit", "react native", "iframe", "pop-u
 
 // Guarantee: every kind of wallet hears once, and only once the data is stored, that it can go on; pressing twice and loading again change nothing.
 for (const name of HOSTS)
-  test(`one message of success: ${name}`, async ({ context, shop }) => {
+  test(`one message of success: ${name}`, async ({ context, formShop: shop }) => {
     const { id, url } = await shop.open();
     await inHost(context, name, url, async ({ place, heard }) => {
       await fill(place);
@@ -34,7 +35,7 @@ for (const name of HOSTS)
   });
 
 // Guarantee: who gave the details before need not type them again, sees nothing of them, and the wallet can still go on.
-test("details that are here already", async ({ context, shop }) => {
+test("details that are here already", async ({ context, formShop: shop }) => {
   const { url } = await shop.open();
   await inHost(context, "none", url, async ({ place }) => {
     await fill(place);
@@ -56,7 +57,7 @@ test("details that are here already", async ({ context, shop }) => {
 });
 
 /** An address of the form that has to be refused, made from a good one. */
-const BAD: Record<string, (shop: Shop, good: string, other: string) => string> = {
+const BAD: Record<string, (shop: FormShop, good: string, other: string) => string> = {
   changed: (_, good) => good.replace(/.$/, (last) => (last === "A" ? "B" : "A")),
   expired(shop, good) {
     const { paymentId, accounts } = linkOf(good);
@@ -70,7 +71,7 @@ const BAD: Record<string, (shop: Shop, good: string, other: string) => string> =
 };
 
 // Guarantee: a link that was changed, outlived, swapped or made up shows no form and what to do, and the wallet hears of it once.
-test("links that do not work", async ({ context, shop }) => {
+test("links that do not work", async ({ context, formShop: shop }) => {
   const [{ url }, other] = [await shop.open(), await shop.open()];
   const error = { type: "IC_ERROR", error: "This link does not work" };
   for (const [name, bend] of Object.entries(BAD))
@@ -86,7 +87,7 @@ test("links that do not work", async ({ context, shop }) => {
 });
 
 // Guarantee: when the payment ends while the form is open, the wallet hears of an error once and nothing is stored.
-test("a payment that ended meanwhile", async ({ context, shop }) => {
+test("a payment that ended meanwhile", async ({ context, formShop: shop }) => {
   const { id, url, buyer } = await shop.open();
   await inHost(context, "react native", url, async ({ place, heard }) => {
     await fill(place);
@@ -105,7 +106,7 @@ test("a payment that ended meanwhile", async ({ context, shop }) => {
 });
 
 // Guarantee: a connection that fails is no end: nothing typed is lost, the wallet hears nothing, and trying again can succeed.
-test("a lost connection and a crowded server", async ({ context, shop }) => {
+test("a lost connection and a crowded server", async ({ context, formShop: shop }) => {
   const { id, url } = await shop.open();
   await inHost(context, "webkit", url, async ({ page, place, heard }) => {
     await fill(place);

@@ -1,19 +1,20 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import { expect, type Page } from "@playwright/test";
 import { environment } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { call } from "#server/testing/api.ts";
 import { CANARIES, FORM, rowsOf } from "#server/testing/collect.ts";
+import { violationsOf } from "./axe.ts";
 import { confirmButton, fill, inHost, withWalletPage } from "./collect-hosts.ts";
-import { type Shop, test } from "./collect-world.ts";
+import type { FormShop } from "./collect-world.ts";
+import { test } from "./fixtures.ts";
 
 const prefillOf = (known: object) =>
   encodeURIComponent(Buffer.from(JSON.stringify(known)).toString("base64"));
 
 /** What an operator reads by `npm run collected`. */
-async function collected(shop: Shop, id: string): Promise<string> {
+async function collected(shop: FormShop, id: string): Promise<string> {
   const { databaseUrl, memory } = shop.world.world;
   const args = [id, "--reader", "dana", "--reason", "a test of the page"];
   const child = spawn(
@@ -47,7 +48,7 @@ const messageOf = (page: Page, label: string) =>
 // Guarantee: what a buyer writes here is what the operator reads, and with it the wallet's confirm passes.
 test("given on the page, kept by the server, and the payment goes through", {
   tag: "@phone",
-}, async ({ page, shop }) => {
+}, async ({ page, formShop: shop }) => {
   const { id, url, buyer } = await shop.open();
   const option = await buyer.option(id);
   const outputs = await buyer.sign(option);
@@ -66,7 +67,7 @@ test("given on the page, kept by the server, and the payment goes through", {
 });
 
 // Guarantee: what is wrong is said beside its field and to screen readers, what was typed stays, and the wallet hears nothing of it.
-test("answers that need correcting", async ({ context, shop }) => {
+test("answers that need correcting", async ({ context, formShop: shop }) => {
   const { id, url } = await shop.open();
   await inHost(context, "android", url, async ({ page, heard }) => {
     await confirmButton(page).click();
@@ -101,7 +102,7 @@ test("answers that need correcting", async ({ context, shop }) => {
 });
 
 // Guarantee: one place is enough, either one, and only the one on screen is sent.
-test("the place of residence instead", async ({ page, shop }) => {
+test("the place of residence instead", async ({ page, formShop: shop }) => {
   const { id, url } = await shop.open();
   await page.goto(url);
   await fill(page);
@@ -116,7 +117,7 @@ test("the place of residence instead", async ({ page, shop }) => {
 });
 
 // Guarantee: what the wallet knows stands in the form, and neither it nor the token reaches anybody else: no other server, no referrer, no log, no console.
-test("prefill and what does not leak", async ({ page, shop }) => {
+test("prefill and what does not leak", async ({ page, formShop: shop }) => {
   const { url } = await shop.open();
   const token = new URL(url).searchParams.get("t") ?? "";
   const asked: string[] = [];
@@ -164,9 +165,11 @@ const shorten = (page: Page) =>
   });
 
 // Guarantee: people who see little or use a thumb can fill it in, in both schemes and both directions of writing, and nothing is cut off on a small phone.
-test("accessible in light, dark and Arabic", { tag: "@phone" }, async ({ page, shop }) => {
+test("accessible in light, dark and Arabic", { tag: "@phone" }, async ({
+  page,
+  formShop: shop,
+}) => {
   const { url } = await shop.open();
-  const violations = async () => (await new AxeBuilder({ page }).analyze()).violations;
   for (const [language, send] of [
     ["en", "Confirm"],
     ["ar", "تأكيد"],
@@ -184,17 +187,17 @@ test("accessible in light, dark and Arabic", { tag: "@phone" }, async ({ page, s
     expect(width).toBeLessThanOrEqual(screen ?? 0);
     for (const scheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: scheme });
-      expect(await violations()).toEqual([]);
+      expect(await violationsOf(page)).toEqual([]);
     }
   }
   expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
   await page.goto(`${url}x`);
   await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  expect(await violations()).toEqual([]);
+  expect(await violationsOf(page)).toEqual([]);
 });
 
 // Guarantee: the form can be filled in and sent by keyboard alone, in the order it is read.
-test("keyboard only", async ({ page, shop }) => {
+test("keyboard only", async ({ page, formShop: shop }) => {
   const { url } = await shop.open();
   await page.goto(url);
   await expect(confirmButton(page)).toBeEnabled();
@@ -223,7 +226,7 @@ test("keyboard only", async ({ page, shop }) => {
 });
 
 // Guarantee: the wallet's scheme wins over the device's, and without it the device's counts.
-test("theme", async ({ page, shop }) => {
+test("theme", async ({ page, formShop: shop }) => {
   const { url } = await shop.open();
   const ground = async (query: string) => {
     await page.goto(url + query);
@@ -242,7 +245,7 @@ test("theme", async ({ page, shop }) => {
 });
 
 // Guarantee: without scripts the page says what it needs, and a press sends nothing anywhere.
-test("no script", async ({ browser, shop }) => {
+test("no script", async ({ browser, formShop: shop }) => {
   const { url } = await shop.open();
   const page = await browser.newPage({ javaScriptEnabled: false });
   await page.goto(url);
@@ -254,7 +257,7 @@ test("no script", async ({ browser, shop }) => {
 });
 
 // Guarantee: a wallet of any origin may frame this page, and nobody may frame the checkout.
-test("framing", async ({ page, shop }) => {
+test("framing", async ({ page, formShop: shop }) => {
   const { id } = await shop.open();
   const checkout = `${shop.server.baseUrl}/${id}`;
   await withWalletPage("iframe", checkout, async (address) => {

@@ -1,25 +1,15 @@
-import AxeBuilder from "@axe-core/playwright";
-import { test as base, expect, type Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { QUICK_START } from "#components/docs/quick-start.ts";
 import { possibleErrors } from "#server/contract/endpoint.ts";
 import { ENDPOINTS } from "#server/contract/index.ts";
-import { createTestWorld } from "#server/testing/world.ts";
+import { violationsOf } from "./axe.ts";
+import { test } from "./fixtures.ts";
 
-const test = base.extend<object, { url: string }>({
-  url: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const world = await createTestWorld();
-      const server = await world.startServer({ pages: true });
-      await use(`${server.baseUrl}/docs/api`);
-      await world.stop();
-    },
-    { scope: "worker", timeout: 60_000 },
-  ],
-});
+const referenceOf = ({ baseUrl }: { baseUrl: string }) => `${baseUrl}/docs/api`;
 
 // Guarantee: everything the contract offers can be read up, with what it takes, answers and refuses.
-test("the reference shows every endpoint and the quick start", async ({ page, url }) => {
+test("the reference shows every endpoint and the quick start", async ({ page, shop }) => {
+  const url = referenceOf(shop);
   await page.goto(url);
   const shown = await page.locator(".docs-operation").evaluateAll((sections) =>
     sections.map((section) => ({
@@ -44,7 +34,8 @@ test("the reference shows every endpoint and the quick start", async ({ page, ur
 });
 
 // Guarantee: no link of the page leads nowhere.
-test("every link has an end", async ({ page, url }) => {
+test("every link has an end", async ({ page, shop }) => {
+  const url = referenceOf(shop);
   await page.goto(url);
   const links = await page
     .locator("a")
@@ -65,10 +56,8 @@ const shorten = (page: Page) =>
   });
 
 // Guarantee: people who see little, or use no mouse, can read it, in light and in dark.
-test("the reference is accessible and fits the screen", { tag: "@phone" }, async ({
-  page,
-  url,
-}) => {
+test("the reference is accessible", async ({ page, shop }) => {
+  const url = referenceOf(shop);
   // Scripts would draw again what is taken away.
   await page.route(url, async (route) => {
     const response = await route.fetch();
@@ -76,20 +65,26 @@ test("the reference is accessible and fits the screen", { tag: "@phone" }, async
     await route.fulfill({ response, body });
   });
   await page.goto(url);
+  await shorten(page);
+  for (const scheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme: scheme });
+    expect(await violationsOf(page)).toEqual([]);
+  }
+});
+
+// Guarantee: nothing of it is wider than a screen, down to a phone's.
+test("the reference fits the screen", { tag: "@phone" }, async ({ page, shop }) => {
+  await page.goto(referenceOf(shop));
   const [width, screen] = await page.evaluate(() => [
     document.documentElement.scrollWidth,
     window.innerWidth,
   ]);
   expect(width).toBeLessThanOrEqual(screen ?? 0);
-  await shorten(page);
-  for (const scheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
-  }
 });
 
 // Guarantee: it can be read without scripts, offline, and where the browser may run nothing at all.
-test("the reference needs no script and nothing from elsewhere", async ({ browser, url }) => {
+test("the reference needs no script and nothing from elsewhere", async ({ browser, shop }) => {
+  const url = referenceOf(shop);
   const page = await browser.newPage({ javaScriptEnabled: false });
   const asked: string[] = [];
   page.on("request", (request) => asked.push(request.url()));

@@ -1,22 +1,5 @@
-import { test as base, expect } from "@playwright/test";
-import { actors } from "#server/testing/api.ts";
-import { createTestWorld } from "#server/testing/world.ts";
-
-type Served = { url: string; paymentId: string };
-
-const test = base.extend<object, { served: Served }>({
-  served: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const world = await createTestWorld();
-      const server = await world.startServer({ pages: true });
-      const made = await actors(world, () => server.baseUrl).create();
-      await use({ url: server.baseUrl, paymentId: made.body.paymentId });
-      await world.stop();
-    },
-    { scope: "worker", timeout: 60_000 },
-  ],
-});
+import { expect } from "@playwright/test";
+import { test } from "./fixtures.ts";
 
 const PATHS = [
   "/",
@@ -30,7 +13,7 @@ const PATHS = [
 
 // Guarantee: every page works under its policy: the browser reports no violation and no error, and loads nothing from elsewhere.
 for (const path of PATHS)
-  test(`the browser has nothing to say about ${path}`, async ({ page, served }) => {
+  test(`the browser has nothing to say about ${path}`, async ({ page, shop }) => {
     const found: string[] = [];
     const foreign: string[] = [];
     page.on("console", (message) => {
@@ -40,7 +23,7 @@ for (const path of PATHS)
     });
     page.on("pageerror", (error) => found.push(error.message));
     page.on("request", (request) => {
-      if (!request.url().startsWith(served.url) && !request.url().startsWith("data:"))
+      if (!request.url().startsWith(shop.baseUrl) && !request.url().startsWith("data:"))
         foreign.push(request.url());
     });
     await page.addInitScript(() => {
@@ -49,7 +32,7 @@ for (const path of PATHS)
         console.error(`violation of ${event.violatedDirective} by ${event.blockedURI}`);
       });
     });
-    await page.goto(served.url + (path === "payment" ? `/${served.paymentId}` : path));
+    await page.goto(path === "payment" ? (await shop.create()).url : shop.baseUrl + path);
     await page.waitForLoadState("load");
     await expect(page.locator("main").first()).toBeVisible();
     // Scripts that arrive late have run by then.

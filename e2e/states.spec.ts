@@ -1,30 +1,17 @@
-import AxeBuilder from "@axe-core/playwright";
-import { test as base, expect, type Page } from "@playwright/test";
+import { type Browser, expect, type Page } from "@playwright/test";
 import { STATES, type StateName } from "#components/checkout/state.ts";
 import { LANGUAGES } from "#components/messages/languages.ts";
-import { createTestWorld } from "#server/testing/world.ts";
-
-const test = base.extend<object, { gallery: string }>({
-  gallery: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const world = await createTestWorld();
-      const server = await world.startServer({ pages: true });
-      await use(`${server.baseUrl}/gallery`);
-      await world.stop();
-    },
-    { scope: "worker", timeout: 60_000 },
-  ],
-});
+import { violationsOf } from "./axe.ts";
+import { test } from "./fixtures.ts";
+import type { CheckoutWorld } from "./wallets/checkout-world.ts";
 
 /** States in which there is nothing to do but wait, or nothing to be had. */
 const NO_ACTION: readonly StateName[] = ["loading", "finding", "submitted", "unknown"];
 /** The form brings its own button. */
 const FORMS: readonly StateName[] = ["information", "information_rejected"];
 
-async function open(page: Page, gallery: string, state: StateName, lang = "en"): Promise<void> {
-  await page.goto(`${gallery}/${state}?lang=${lang}`);
-}
+const address = ({ baseUrl }: CheckoutWorld, state: StateName, lang = "en") =>
+  `${baseUrl}/gallery/${state}?lang=${lang}`;
 
 /** Where the page is wider than the screen, somebody has to scroll sideways to read it. */
 const tooWide = (page: Page) =>
@@ -32,21 +19,18 @@ const tooWide = (page: Page) =>
 
 for (const state of STATES) {
   // Guarantee: nobody is shut out of a state by what they see, hear or hold, in light and in dark; a keyboard alone sets off what it is for.
-  test(`${state} is accessible`, async ({ page, gallery }) => {
+  test(`${state} is accessible`, async ({ page, shop }) => {
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
     });
     await page.emulateMedia({ reducedMotion: "reduce" });
-    await open(page, gallery, state);
+    await page.goto(address(shop, state));
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      const { violations } = await new AxeBuilder({ page })
-        .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
-        .analyze();
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      expect(await violationsOf(page)).toEqual([]);
     }
     expect(await tooWide(page)).toBeLessThanOrEqual(0);
     expect(problems).toEqual([]);
@@ -71,23 +55,35 @@ async function firesByKeyboard(page: Page, state: StateName): Promise<void> {
   else await expect(page.locator("[data-fired]")).not.toHaveAttribute("data-fired", "");
 }
 
+/** Opens every state at one size, which does not depend on scripts, but for the form: one of them puts it in its place. */
+async function lookAtStates(
+  browser: Browser,
+  viewport: { width: number; height: number },
+  look: (page: Page, state: StateName) => Promise<void>,
+): Promise<void> {
+  const scripted = await browser.newPage({ viewport });
+  const plain = await browser.newPage({ viewport, javaScriptEnabled: false });
+  for (const state of STATES) await look(FORMS.includes(state) ? scripted : plain, state);
+  await scripted.close();
+  await plain.close();
+}
+
 // Guarantee: every language reads in its own direction and fits the screen, down to the narrowest phone.
 for (const { code, dir } of LANGUAGES)
-  test(`the states fit in ${code}`, async ({ page, gallery }) => {
+  test(`the states fit in ${code}`, async ({ browser, shop }) => {
     test.setTimeout(120_000);
-    await page.setViewportSize({ width: 320, height: 640 });
-    for (const state of STATES) {
-      await page.goto(`${gallery}/${state}?lang=${code}`, { waitUntil: "domcontentloaded" });
+    await lookAtStates(browser, { width: 320, height: 640 }, async (page, state) => {
+      await page.goto(address(shop, state, code));
       await expect(page.locator("html")).toHaveAttribute("lang", code);
       await expect(page.locator("html")).toHaveAttribute("dir", dir);
       expect([state, await tooWide(page)]).toEqual([state, 0]);
-    }
+    });
   });
 
 // Guarantee: what can be touched is large enough to be hit.
-test("targets are 44 pixels", async ({ page, gallery }) => {
-  for (const state of STATES) {
-    await page.goto(`${gallery}/${state}`, { waitUntil: "domcontentloaded" });
+test("targets are 44 pixels", async ({ browser, shop }) => {
+  await lookAtStates(browser, { width: 1280, height: 720 }, async (page, state) => {
+    await page.goto(address(shop, state));
     const small = await page.evaluate(() =>
       [...document.querySelectorAll("button, summary, a[data-main], select")]
         .map((one) => ({ box: one.getBoundingClientRect(), text: one.textContent }))
@@ -95,5 +91,5 @@ test("targets are 44 pixels", async ({ page, gallery }) => {
         .map(({ text }) => text),
     );
     expect([state, small]).toEqual([state, []]);
-  }
+  });
 });

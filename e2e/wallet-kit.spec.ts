@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "@playwright/test";
 import { getBase64EncodedWireTransaction } from "@solana/kit";
+import type { Hex } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { fundGas } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
-import { until } from "#server/testing/api.ts";
+import { minedOn } from "#server/sandbox/node-rpc.ts";
+import { test } from "./fixtures.ts";
 import { injectEvmWallet } from "./wallets/evm-wallet.ts";
 import {
   type Call,
@@ -15,7 +16,6 @@ import {
   isSigned,
   sendFrom,
   signOn,
-  test,
   typedData,
 } from "./wallets/kit-driver.ts";
 import { isSignedBy, issue } from "./wallets/solana-transaction.ts";
@@ -49,12 +49,7 @@ test("an injected wallet signs and sends", async ({ page, context, kit, anvil })
   const signature = await signOn(page, wallet.address);
   expect(await isSigned(wallet.address, signature)).toBe(true);
   const hash = await sendFrom(page, wallet.address, "0x7b");
-  const receipt = await until(
-    () => rpc<{ status: string } | null>(anvil.rpcUrl, "eth_getTransactionReceipt", [hash]),
-    (found) => found !== null,
-    10_000,
-  );
-  expect(receipt?.status).toBe("0x1");
+  expect((await minedOn(anvil.rpcUrl, hash as Hex)).status).toBe("0x1");
   const signed = wallet.calls.find(({ method }) => method === "eth_signTypedData_v4");
   expect(signed?.params).toEqual([wallet.address, JSON.stringify(typedData(31337))]);
 });

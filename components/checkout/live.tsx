@@ -4,6 +4,7 @@ import type { WalletChain } from "#components/wallet/kit.ts";
 import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
+import { loadCode } from "./load-code.ts";
 import { Stage } from "./stage.tsx";
 import { screenOf } from "./state.ts";
 import { tabMemory } from "./tab-memory.ts";
@@ -12,19 +13,18 @@ import { useLiveView } from "./use-live-view.ts";
 import { usePayer } from "./use-payer.ts";
 
 const CancelDialog = lazy(async () => ({
-  default: (await import("./cancel-dialog.tsx")).CancelDialog,
+  default: (await loadCode(() => import("./cancel-dialog.tsx"))).CancelDialog,
 }));
 const DetailsForm = lazy(async () => ({
-  default: (await import("./details-form.tsx")).DetailsForm,
+  default: (await loadCode(() => import("./details-form.tsx"))).DetailsForm,
 }));
 
 let api: Promise<ApiClient> | null = null;
 /** The client of this page's server, fetched after the first paint: nothing on it needs the client. */
 function getApi(): Promise<ApiClient> {
-  api ??= import("#server/trpc/client.ts").then(({ createApiClient }) => createApiClient());
-  api.catch(() => {
-    api = null;
-  });
+  api ??= loadCode(() => import("#server/trpc/client.ts")).then(({ createApiClient }) =>
+    createApiClient(),
+  );
   return api;
 }
 

@@ -2,10 +2,9 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
+import { backoff } from "./load-code.ts";
 import { refusalIn } from "./refusal.ts";
 
-/** Milliseconds between two tries while the server is out of reach: soon at first, then every 10 s. */
-const backoff = (failures: number): number => Math.min(10_000, 500 * 2 ** failures);
 /** A wait that is answered at once says nothing new; asking again at once would be a hammer. */
 const QUICK_MS = 1_000;
 /** How long a read is held by the server, and after how long without an answer the line counts as lost. */
@@ -96,9 +95,8 @@ export function useLiveView(initial: CheckoutView, getApi: () => Promise<ApiClie
     const lost = (failures: number) => {
       if (failures >= LOST_AFTER || !navigator.onLine) setOffline(true);
     };
-    void getApi().then(
-      (api) => follow(api, { id, version, fresh: round > 0 }, { seen: see, lost }, stop.signal),
-      () => setOffline(true),
+    void getApi().then((api) =>
+      follow(api, { id, version, fresh: round > 0 }, { seen: see, lost }, stop.signal),
     );
     return () => stop.abort();
   }, [round, getApi, see]);
@@ -106,6 +104,8 @@ export function useLiveView(initial: CheckoutView, getApi: () => Promise<ApiClie
   useEffect(() => {
     const look = () => document.visibilityState === "visible" && wake();
     const leave = () => setOffline(true);
+    // The line may have gone before anybody here could hear of it.
+    if (!navigator.onLine) leave();
     document.addEventListener("visibilitychange", look);
     window.addEventListener("pageshow", look);
     window.addEventListener("online", wake);

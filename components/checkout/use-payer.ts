@@ -6,6 +6,7 @@ import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
 import { payingWallets } from "./families.ts";
 import { isRejection, needsApproval, nextStep, START, type Step } from "./flow.ts";
+import { loadCode } from "./load-code.ts";
 import type { Payer } from "./payer.ts";
 import { tabMemory } from "./tab-memory.ts";
 
@@ -25,7 +26,7 @@ function useWallets(sandbox: boolean, getApi: () => Promise<ApiClient>, isOpen: 
     if (!isOpen) return;
     let stop = () => {};
     let isHere = true;
-    void import("./load-finder.ts").then(({ loadFinder }) => {
+    void loadCode(() => import("./load-finder.ts")).then(({ loadFinder }) => {
       if (!isHere) return;
       finder.current ??= loadFinder(sandbox, getApi);
       const show = () => setWallets(finder.current?.wallets() ?? []);
@@ -51,12 +52,13 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
   const { id } = view;
 
   const getPayer = useCallback(() => {
-    payer.current ??= Promise.all([getApi(), import("./payer.ts"), import("./tab-lock.ts")]).then(
-      ([api, { Payer }, { createTabLock }]) => {
+    const parts = () => Promise.all([import("./payer.ts"), import("./tab-lock.ts")]);
+    payer.current ??= Promise.all([getApi(), loadCode(parts)]).then(
+      ([api, [{ Payer }, { createTabLock }]]) => {
         const lock = createTabLock(id, () => dispatch({ type: "other_tab", busy: false }));
         if (finder.current === null) throw new Error("no wallets were looked for");
-        const parts = { id, api, finder: finder.current, chains, lock, see, wake };
-        return new Payer({ ...parts, dispatch, step: () => now.current });
+        const around = { id, api, finder: finder.current, chains, lock, see, wake };
+        return new Payer({ ...around, dispatch, step: () => now.current });
       },
     );
     return payer.current;

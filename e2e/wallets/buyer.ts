@@ -50,6 +50,8 @@ export function buyerOn(page: Page): Buyer {
     open: async ({ url }) => {
       await page.goto(url);
       await sees("Choose how to pay");
+      // They are there once the page's scripts run.
+      await expect(page.getByRole("list", { name: "Wallets" })).toBeVisible({ timeout: 15_000 });
     },
     reads: (text) => expect(page.getByText(text).first()).toBeVisible({ timeout: 15_000 }),
     pay: async (way, wallet) => {

@@ -1,4 +1,4 @@
-import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
+import type { BrowserContext, Page } from "@playwright/test";
 import {
   type Abi,
   createPublicClient,
@@ -11,11 +11,11 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, type FeedName, fundGas, mint } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { minedOn, rpc } from "#server/sandbox/node-rpc.ts";
 import { type Demo, seedMerchant } from "#server/sandbox/seed.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
 import { type Answer, call, until } from "#server/testing/api.ts";
-import { createTestWorld, type TestWorld } from "#server/testing/world.ts";
+import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
 import { type EvmWallet, injectEvmWallet } from "./evm-wallet.ts";
 
 /** A payment as the shop made it; `url` is its checkout page. */
@@ -23,9 +23,10 @@ export type MadePayment = { id: string; url: string; merchant: Merchant };
 export type Merchant = Demo["merchants"][number];
 export type Account = { key: Hex; address: Hex };
 
-/** A shop, its service with all pages, its chain and its buyers; one for each worker of the runner. */
+/** A shop, its service with all pages, its chain and its buyers. */
 export type CheckoutWorld = {
   world: TestWorld;
+  server: TestServer;
   baseUrl: string;
   merchants: { plain: Merchant; collecting: Merchant; proving: Merchant };
   create(options?: {
@@ -51,6 +52,8 @@ export type CheckoutWorld = {
   setPrice(feed: FeedName, answer: bigint, updatedAt?: bigint): Promise<unknown>;
 };
 
+/** Pace of the Solana chain. */
+const SLOT_MS = 100;
 const TOKEN = parseAbi(["function balanceOf(address) view returns (uint256)"]);
 const FINAL = new Set(["succeeded", "failed", "expired", "cancelled"]);
 
@@ -79,17 +82,16 @@ async function makeMerchants(world: TestWorld): Promise<CheckoutWorld["merchants
   };
 }
 
-async function openCheckoutWorld(solana?: {
-  slotMs: number;
-}): Promise<{ shop: CheckoutWorld; stop(): Promise<void> }> {
+/** Starts a shop with all pages, in a world with one chain or with every kind of chain that a sandbox has. */
+export async function openCheckoutWorld(chains: "one" | "every"): Promise<CheckoutWorld> {
   const world = await createTestWorld({
     native: true,
-    ...(solana === undefined ? {} : { solana }),
+    ...(chains === "one" ? {} : { chains: 2, solana: { slotMs: SLOT_MS } }),
   });
   try {
     const merchants = await makeMerchants(world);
-    const { baseUrl } = await world.startServer({ pages: true });
-    return { shop: checkoutWorld(world, baseUrl, merchants), stop: world.stop };
+    const server = await world.startServer({ pages: true });
+    return checkoutWorld(world, server, merchants);
   } catch (error) {
     await world.stop();
     throw error;
@@ -98,9 +100,10 @@ async function openCheckoutWorld(solana?: {
 
 function checkoutWorld(
   world: TestWorld,
-  baseUrl: string,
+  server: TestServer,
   merchants: CheckoutWorld["merchants"],
 ): CheckoutWorld {
+  const { baseUrl } = server;
   const [chain] = world.world.chains;
   if (chain === undefined) throw new Error("no chain");
   const { deployment } = chain;
@@ -110,6 +113,7 @@ function checkoutWorld(
     call(baseUrl, "GET", `/v1/payments/${id}`, { headers: headersOf(merchant) });
   return {
     world,
+    server,
     baseUrl,
     merchants,
     details,
@@ -155,9 +159,9 @@ function checkoutWorld(
       const deployer = createWalletClient({ account, transport: http(rpcUrl) });
       const args = [address] as const;
       const hash = await deployer.deployContract({ abi: abi as Abi, bytecode, args, chain: null });
-      const found = await reader.waitForTransactionReceipt({ hash, timeout: 10_000 });
-      if (found.contractAddress == null) throw new Error("no contract wallet");
-      const contract = getAddress(found.contractAddress);
+      const { contractAddress } = await minedOn(rpcUrl, hash);
+      if (contractAddress === null) throw new Error("no contract wallet");
+      const contract = getAddress(contractAddress);
       await mint(rpcUrl, deployment, "usdc", contract, usdc);
       return { key, address, contract };
     },
@@ -186,42 +190,6 @@ function checkoutWorld(
     },
   };
 }
-
-/** What no page may do: throw, or try what its policy forbids. */
-function listenForFaults(context: BrowserContext): string[] {
-  const faults: string[] = [];
-  context.on("weberror", (fault) => faults.push(fault.error().stack ?? fault.error().message));
-  context.on("console", (message) => {
-    if (/content security policy/i.test(message.text())) faults.push(message.text());
-  });
-  return faults;
-}
-
-/** A test with a shop of its worker; it fails if a page of its context throws or breaks its policy. */
-export const test = base.extend<
-  { faultless: undefined; actionTimeout: number },
-  { shop: CheckoutWorld; solana: { slotMs: number } | undefined }
->({
-  /** With a Solana chain of this pace, for files that ask for it by `test.use`. */
-  solana: [undefined, { scope: "worker", option: true }],
-  faultless: [
-    async ({ context }, use) => {
-      context.setDefaultTimeout(15_000);
-      const faults = listenForFaults(context);
-      await use(undefined);
-      expect(faults).toEqual([]);
-    },
-    { auto: true },
-  ],
-  shop: [
-    async ({ solana }, use) => {
-      const { shop, stop } = await openCheckoutWorld(solana);
-      await use(shop);
-      await stop();
-    },
-    { scope: "worker", timeout: 90_000 },
-  ],
-});
 
 /** Everything a page asked of other origins than its own and the test's; must stay empty. */
 export function foreignRequests(page: Page, baseUrl: string): string[] {

@@ -1,26 +1,6 @@
-import { test as base, type Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { type Hex, verifyTypedData } from "viem";
 import type { WalletChain, WalletSession } from "#components/wallet/kit.ts";
-import { type Anvil, startAnvil } from "#server/sandbox/anvil.ts";
-import { type BuiltKit, buildKit } from "./build-kit.ts";
-
-/** A test with the bundled kit and a chain of its worker. */
-export const test = base.extend<object, { kit: BuiltKit; anvil: Anvil }>({
-  kit: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => use(await buildKit()),
-    { scope: "worker", timeout: 60_000 },
-  ],
-  anvil: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const anvil = await startAnvil({ chainId: 31337 });
-      await use(anvil);
-      await anvil.stop();
-    },
-    { scope: "worker" },
-  ],
-});
 
 /** The network of the tests. */
 export const CHAIN = "eip155:31337";

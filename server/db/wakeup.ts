@@ -115,6 +115,7 @@ export function createWakeup(
   listener.onConnect(() => void reread());
 
   return {
+    onChange: (heard) => listener.on("payment", heard),
     hold(waiter, waitMs) {
       const first = waiting.get(waiter.paymentId);
       const full = held >= caps.perProcess || lengthOf(first) >= caps.perPayment;

@@ -10,7 +10,7 @@ import { settle } from "#server/usecases/settle.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
 import { watchRefunds } from "#server/usecases/watch-refunds.ts";
 
-/** Pause between two sweeps for work that no new block brought about. */
+/** Pause between two sweeps for work that no new block brought about; a turn with a new block sweeps too when half of it is over. */
 const SWEEP_EVERY_MS = 1_000;
 const SUBMIT_BATCH = 500;
 
@@ -40,15 +40,16 @@ async function sweepSubmissions(services: Services, chain: ChainPort): Promise<s
   return suspects;
 }
 
-/** One turn of a chain's work; `sweep` adds what does not depend on new blocks. */
+/** One turn of a chain's work; a sweep adds what does not depend on new blocks. Returns whether it swept. */
 async function chainTurn(
   services: Services,
   chain: ChainPort,
   scanned: Scanned,
-  sweep: boolean,
-): Promise<void> {
+  sinceSweepMs: number,
+): Promise<boolean> {
   const work = workOf(services, chain);
   const { head, moved } = await work.scan(scanned);
+  const sweep = sinceSweepMs >= (moved ? SWEEP_EVERY_MS / 2 : SWEEP_EVERY_MS);
   if (moved) {
     await orphanCaptures(services, chain);
     await judgeArrivals(services, chain);
@@ -60,11 +61,12 @@ async function chainTurn(
     await settle(services, chain);
     await watchRefunds(services, chain);
   }
-  if (!sweep) return;
+  if (!sweep) return false;
   if (!moved) await judgeArrivals(services, chain);
   await followPushes(services, chain);
   const suspects = await sweepSubmissions(services, chain);
   await work.endImpossible(suspects);
+  return true;
 }
 
 /** A turn-taker for one chain: call it again and again; it sweeps at its own pace. */
@@ -78,8 +80,6 @@ export function createChainRunner(services: Services, chain: ChainPort): () => P
       registered = true;
     }
     const now = performance.now();
-    const sweep = now - sweptAt >= SWEEP_EVERY_MS;
-    if (sweep) sweptAt = now;
-    await chainTurn(services, chain, scanned, sweep);
+    if (await chainTurn(services, chain, scanned, now - sweptAt)) sweptAt = now;
   };
 }

@@ -11,8 +11,8 @@ import type { Queue } from "./queue.ts";
 import { createChainRunner } from "./run-chain.ts";
 
 const EXPIRE_EVERY_MS = 500;
-/** Pauses between looks for new events, and for deliveries that are due. */
-const EVENTS_EVERY_MS = 100;
+/** Looks for new events, and for deliveries that are due: soon after something happened, else seldom. */
+const EVENTS_PACE = { pauseMs: 100, idleMs: 500 };
 /** How long the answer to an idempotent call can be asked for again, and how often older ones are dropped. */
 const ANSWERS_KEPT_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
@@ -63,25 +63,33 @@ export async function startWorker(
   const { log } = services;
   const leases = createLeases(databaseUrl, log);
   const loops: Loop[] = [];
-  const add = (name: string, turn: () => Promise<void>, pauseMs: number) => {
-    loops.push(startLoop(leased(leases.lease(name), log, name, turn), pauseMs));
+  const add = (
+    name: string,
+    turn: () => Promise<void>,
+    pace: { pauseMs: number; idleMs?: number },
+  ): Loop => {
+    const loop = startLoop(leased(leases.lease(name), log, name, turn), pace);
+    loops.push(loop);
+    return loop;
   };
   for (const [name, chain] of services.chains)
-    add(`chain:${name}`, createChainRunner(services, chain), chain.facts.pollMs);
-  add("expire", async () => void (await expirePayments(services)), EXPIRE_EVERY_MS);
-  const deliverer = createDeliverer(services);
-  add("events", () => numberEvents(services), EVENTS_EVERY_MS);
-  add("webhooks", () => deliverer.turn(), EVENTS_EVERY_MS);
-  add(
-    "forget",
-    async () => void (await services.store.forgetAnswers(ANSWERS_KEPT_DAYS)),
-    FORGET_EVERY_MS,
-  );
-  add(
-    "forget-collected",
-    async () => void (await services.store.forgetCollected()),
-    FORGET_EVERY_MS,
-  );
+    add(`chain:${name}`, createChainRunner(services, chain), { pauseMs: chain.facts.pollMs });
+  add("expire", async () => void (await expirePayments(services)), {
+    pauseMs: EXPIRE_EVERY_MS,
+  });
+  const deliverer = createDeliverer(services, () => webhooks.wake());
+  const webhooks = add("webhooks", () => deliverer.turn(), EVENTS_PACE);
+  const numbering = async () => {
+    if ((await numberEvents(services)) > 0) webhooks.wake();
+  };
+  const events = add("events", numbering, EVENTS_PACE);
+  services.wakeup.onChange(() => events.wake());
+  add("forget", async () => void (await services.store.forgetAnswers(ANSWERS_KEPT_DAYS)), {
+    pauseMs: FORGET_EVERY_MS,
+  });
+  add("forget-collected", async () => void (await services.store.forgetCollected()), {
+    pauseMs: FORGET_EVERY_MS,
+  });
   await queue.boss.work<{ paymentId: string }>(
     SUBMIT_CAPTURE,
     { localConcurrency: SUBMIT_CONCURRENCY, batchSize: 1, pollingIntervalSeconds: 1 },

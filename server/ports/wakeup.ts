@@ -17,4 +17,6 @@ export type Wakeup = {
   hold(waiter: Waiter, waitMs: number): boolean;
   /** Forgets a waiter that hung up. */
   drop(waiter: Waiter): void;
+  /** Calls `heard` after any payment changed in any process; a call may get lost. */
+  onChange(heard: () => void): void;
 };

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { rpc } from "./node-rpc.ts";
 import { endsWithParent, startProcess } from "./process.ts";
 
 const require = createRequire(import.meta.url);
@@ -66,8 +67,11 @@ export async function startAnvil(options: {
     ready: /Listening on 127\.0\.0\.1:(\d+)/,
   });
   const actual = Number(running.ready[1]);
+  const rpcUrl = `http://127.0.0.1:${actual}`;
+  // It prints a line for each call, and stands still when whoever started it is too busy to read them.
+  await rpc(rpcUrl, "anvil_setLoggingEnabled", [false]);
   return {
-    rpcUrl: `http://127.0.0.1:${actual}`,
+    rpcUrl,
     port: actual,
     pid: running.pid,
     chainId,

@@ -1,7 +1,7 @@
 import {
   type Abi,
-  createPublicClient,
   createWalletClient,
+  getAddress,
   type Hex,
   http,
   keccak256,
@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Artifact, Artifacts } from "./compile.ts";
-import { rpc } from "./node-rpc.ts";
+import { minedOn, rpc } from "./node-rpc.ts";
 
 /** Deterministic deployer that anvil and public networks share; its salt gives Permit2 its canonical address. */
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
@@ -69,15 +69,14 @@ export async function deployWorld(
     rpcUrls: { default: { http: [rpcUrl] } },
   };
   const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
-  const reader = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: 20 });
   await fundGas(rpcUrl, account.address);
   await rpc(rpcUrl, "evm_setIntervalMining", [0]);
   await rpc(rpcUrl, "evm_setAutomine", [true]);
   const deploy = async ({ abi, bytecode }: Artifact, args: unknown[]): Promise<Hex> => {
     const hash = await wallet.deployContract({ abi: abi as Abi, bytecode, args });
-    const receipt = await reader.waitForTransactionReceipt({ hash, timeout: 10_000 });
-    if (receipt.contractAddress == null) throw new Error("a sandbox contract was not deployed");
-    return receipt.contractAddress;
+    const { contractAddress } = await minedOn(rpcUrl, hash);
+    if (contractAddress === null) throw new Error("a sandbox contract was not deployed");
+    return getAddress(contractAddress);
   };
   if (keccak256(artifacts.Permit2.bytecode) !== PERMIT2_INIT_HASH)
     throw new Error("the compiled Permit2 is not the published one");
@@ -85,8 +84,8 @@ export async function deployWorld(
     to: CREATE2_DEPLOYER,
     data: `${PERMIT2_SALT}${artifacts.Permit2.bytecode.slice(2)}`,
   });
-  await reader.waitForTransactionReceipt({ hash: permit2, timeout: 10_000 });
-  if ((await reader.getCode({ address: PERMIT2_ADDRESS })) === undefined)
+  await minedOn(rpcUrl, permit2);
+  if ((await rpc(rpcUrl, "eth_getCode", [PERMIT2_ADDRESS, "latest"])) === "0x")
     throw new Error("Permit2 is not at its canonical address");
   const usdc = await deploy(artifacts.SandboxUsd, ["USD Coin", "USDC"]);
   const usdt = await deploy(artifacts.SandboxTether, ["Tether USD", "USDT"]);
@@ -134,10 +133,9 @@ export async function asOwner(
     rpcUrls: { default: { http: [rpcUrl] } },
   };
   const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
-  const reader = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: 20 });
   const abi = parseAbi([signature] as readonly string[]) as Abi;
   const functionName = /function (\w+)/.exec(signature)?.[1] ?? "";
   const hash = await wallet.writeContract({ address: to, abi, functionName, args });
-  await reader.waitForTransactionReceipt({ hash, timeout: 20_000 });
+  await minedOn(rpcUrl, hash);
   return hash;
 }

@@ -1,3 +1,5 @@
+import type { Hex } from "viem";
+
 /** One call to a local node of any chain family, by its JSON-RPC name. */
 export async function rpc<T = unknown>(
   url: string,
@@ -13,4 +15,28 @@ export async function rpc<T = unknown>(
   const body = (await response.json()) as { result?: T; error?: { message: string } };
   if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);
   return body.result as T;
+}
+
+/** What a local node says of a mined transaction. */
+export type Mined = { status: Hex; contractAddress: Hex | null; logs: { data: Hex }[] };
+
+/** Longest wait for a transaction of our own on a chain that makes a block every second. */
+const MINED_WITHIN_MS = 60_000;
+const LOOK_EVERY_MS = 50;
+
+/** Waits until a local EVM chain has mined a transaction; fails with the head and the transaction if it does not. */
+export async function minedOn(url: string, hash: Hex): Promise<Mined> {
+  const end = Date.now() + MINED_WITHIN_MS;
+  for (;;) {
+    const receipt = await rpc<Mined | null>(url, "eth_getTransactionReceipt", [hash]);
+    if (receipt !== null) return receipt;
+    if (Date.now() > end) {
+      const [head, sent] = await Promise.all([
+        rpc(url, "eth_blockNumber"),
+        rpc(url, "eth_getTransactionByHash", [hash]),
+      ]);
+      throw new Error(`${hash} is not mined at block ${head}: ${JSON.stringify(sent)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
 }

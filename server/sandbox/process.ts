@@ -14,6 +14,8 @@ export type Running = {
 };
 
 const READY_WITHIN_MS = 30_000;
+/** Characters of a program's output that are kept for who asks. */
+const KEPT_OUTPUT = 200_000;
 
 function waitForLine(child: ChildProcess, pattern: RegExp, name: string): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
@@ -27,6 +29,8 @@ function waitForLine(child: ChildProcess, pattern: RegExp, name: string): Promis
       const found = pattern.exec(output);
       if (found === null) return;
       clearTimeout(timer);
+      child.stdout?.off("data", look);
+      child.stderr?.off("data", look);
       resolve(found);
     };
     child.stdout?.on("data", look);
@@ -37,6 +41,20 @@ function waitForLine(child: ChildProcess, pattern: RegExp, name: string): Promis
       reject(new Error(`${name} ended with ${code} before it was ready:\n${output.slice(-2000)}`));
     });
   });
+}
+
+/** Keeps at least the last `size` characters of what is added, and at most twice as many. */
+function lastOf(size: number) {
+  let [older, newer] = ["", ""];
+  return {
+    add(chunk: Buffer) {
+      newer += chunk.toString();
+      if (newer.length < size) return;
+      older = newer;
+      newer = "";
+    },
+    text: () => older + newer,
+  };
 }
 
 /** Starts a program and waits until a line of its output matches `ready`. */
@@ -67,12 +85,9 @@ export async function startProcess(
     child.stderr?.pipe(log);
   }
   const exited = new Promise<number>((resolve) => child.once("exit", (code) => resolve(code ?? 1)));
-  let printed = "";
-  const keep = (chunk: Buffer) => {
-    printed = (printed + chunk.toString()).slice(-200_000);
-  };
-  child.stdout?.on("data", keep);
-  child.stderr?.on("data", keep);
+  const printed = lastOf(KEPT_OUTPUT);
+  child.stdout?.on("data", printed.add);
+  child.stderr?.on("data", printed.add);
   const ready = await waitForLine(child, options.ready, name);
   const pid = child.pid ?? 0;
   const stop = async () => {
@@ -82,7 +97,7 @@ export async function startProcess(
     await exited;
     clearTimeout(force);
   };
-  return { pid, ready, exited, output: () => printed, stop };
+  return { pid, ready, exited, output: printed.text, stop };
 }
 
 /** Programs and their arguments, by process id; only what this user may read. */

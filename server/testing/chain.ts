@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Abi, createPublicClient, createWalletClient, type Hex, http, keccak256 } from "viem";
+import { type Abi, createWalletClient, type Hex, http, keccak256 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createEvmChain, type EvmChain } from "#server/chains/evm/chain.ts";
 import { createRpc, type Rpc } from "#server/chains/evm/rpc.ts";
@@ -12,7 +12,7 @@ import type { Offer } from "#server/ports/chain.ts";
 import { startAnvil } from "#server/sandbox/anvil.ts";
 import { type Artifact, compileContracts } from "#server/sandbox/compile.ts";
 import { type Deployment, deployWorld, fundGas } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { minedOn, rpc } from "#server/sandbox/node-rpc.ts";
 import { worldRegistry } from "#server/sandbox/world-registry.ts";
 
 const require = createRequire(import.meta.url);
@@ -136,14 +136,12 @@ export async function startTestChain(chainId = 91_001): Promise<TestChain> {
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   };
-  const reader = createPublicClient({ chain, transport: http(rpcUrl), pollingInterval: 20 });
   const walletOf = ({ key }: Actor) =>
     createWalletClient({ account: privateKeyToAccount(key), chain, transport: http(rpcUrl) });
-  const mined = (hash: Hex) => reader.waitForTransactionReceipt({ hash, timeout: 10_000 });
   const deploy: TestChain["deploy"] = async ({ abi, bytecode }, args = []) => {
     const hash = await walletOf(deployer).deployContract({ abi: abi as Abi, bytecode, args });
-    const { contractAddress } = await mined(hash);
-    if (contractAddress == null) throw new Error("not deployed");
+    const { contractAddress } = await minedOn(rpcUrl, hash);
+    if (contractAddress === null) throw new Error("not deployed");
     return contractAddress.toLowerCase() as Hex;
   };
   return {
@@ -166,7 +164,7 @@ export async function startTestChain(chainId = 91_001): Promise<TestChain> {
     odd: (name) => ({ artifact: compileOdd(name), deploy: () => deploy(compileOdd(name)) }),
     async send(from, tx) {
       const hash = await walletOf(from).sendTransaction(tx);
-      await mined(hash);
+      await minedOn(rpcUrl, hash);
       return hash;
     },
     node,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listStopped, retrySettlement } from "#server/db/operator.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, fundGas, mint } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { minedOn, rpc } from "#server/sandbox/node-rpc.ts";
 import { type Action, actors, until } from "./api.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -116,11 +116,7 @@ async function smartWallet(owner: Hex, usdc: bigint, usdt = 0n): Promise<Hex> {
     args: [account.address] as never,
     chain: null,
   });
-  const receipt = await until(
-    () => rpc<{ contractAddress: Hex } | null>(chain().url, "eth_getTransactionReceipt", [hash]),
-    (found) => found !== null,
-  );
-  const address = receipt?.contractAddress ?? "0x";
+  const address = (await minedOn(chain().url, hash)).contractAddress ?? "0x";
   if (usdc > 0n) await mint(chain().url, chain(), "usdc", address, usdc);
   if (usdt > 0n) await mint(chain().url, chain(), "usdt", address, usdt);
   return address;
@@ -219,10 +215,7 @@ test("an authorization that the buyer cancels on chain fails the payment once th
       args: [buyer.address, data.message.nonce, cancel],
     }),
   );
-  await until(
-    () => rpc<object | null>(chain().url, "eth_getTransactionReceipt", [hash]),
-    (receipt) => receipt !== null,
-  );
+  await minedOn(chain().url, hash);
   expect((await api().confirm(id, option.id, [signature])).status).toBe(200);
   const done = await final(id);
   expect(done.body).toMatchObject({ status: "failed", failureCode: "broadcast_failed" });

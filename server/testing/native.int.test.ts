@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { paymentTag } from "#server/domain/option/authorization.ts";
+import { minedOn } from "#server/sandbox/node-rpc.ts";
 import { until } from "./api.ts";
 import { expectInvariants, violatedBy } from "./native/invariants.ts";
 import { NATIVE, nativeShop } from "./native/shop.ts";
@@ -241,10 +242,7 @@ test("the service is down while the buyer pays", async () => {
   const transfer = await shop().transfer(id, await shop().option(id, buyer));
   await server.kill();
   const hash = await shop().send(buyer, transfer);
-  await until(
-    () => shop().node<object | null>("eth_getTransactionReceipt", [hash]),
-    (receipt) => receipt !== null,
-  );
+  await minedOn(shop().url(), hash);
   server = await world.startServer();
   expect((await shop().final(id)).body).toMatchObject({
     status: "succeeded",

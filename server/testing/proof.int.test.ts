@@ -6,6 +6,7 @@ import { openPayment } from "#server/client/wallet/client.ts";
 import { type Progress, pay } from "#server/client/wallet/pay.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { mint } from "#server/sandbox/deploy.ts";
+import { minedOn } from "#server/sandbox/node-rpc.ts";
 import { type Action, type Answer, until } from "./api.ts";
 import { type Buyer, CHAIN, nativeShop, type Option } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
@@ -104,11 +105,7 @@ async function contractAccount(owner: Buyer): Promise<Hex> {
     args: [account.address] as never,
     chain: null,
   });
-  const receipt = await until(
-    () => shop().node<{ contractAddress: Hex } | null>("eth_getTransactionReceipt", [hash]),
-    (found) => found !== null,
-  );
-  return receipt?.contractAddress ?? "0x";
+  return (await minedOn(shop().url(), hash)).contractAddress ?? "0x";
 }
 
 // Guarantee: an account with code answers for itself (ERC-1271): its owner's word counts, a stranger's does not.

@@ -77,8 +77,11 @@ async function attempt(
 /** Delivers what is due; `turn` starts what there is room for and does not wait for receivers. */
 export type Deliverer = { turn(): Promise<void>; stop(): Promise<void> };
 
-/** The lanes of one worker process: each endpoint has its own, so that a slow one holds up nobody else. */
-export function createDeliverer(services: Services): Deliverer {
+/**
+ * The lanes of one worker process: each endpoint has its own, so that a slow one holds up nobody else. `laneEnded` is called when
+ * there is room again.
+ */
+export function createDeliverer(services: Services, laneEnded: () => void): Deliverer {
   const lanes = new Map<string, number>();
   const proven = new Set<string>();
   const running = new Set<Promise<void>>();
@@ -108,6 +111,7 @@ export function createDeliverer(services: Services): Deliverer {
         if (left === 0) lanes.delete(endpointId);
         else lanes.set(endpointId, left);
         running.delete(lane);
+        laneEnded();
       });
     running.add(lane);
   };
