@@ -13,6 +13,8 @@ import { watchRefunds } from "#server/usecases/watch-refunds.ts";
 /** Pause between two sweeps for work that no new block brought about; a turn with a new block sweeps too when half of it is over. */
 const SWEEP_EVERY_MS = 1_000;
 const SUBMIT_BATCH = 500;
+/** Part of a chain's block time after a block in which nobody asks for the next one. */
+const QUIET_PART = 0.75;
 
 /** Starts the nonce counters of a chain's signers where they are on chain; an existing counter is left alone. */
 export async function registerSigners(services: Services, chain: ChainPort): Promise<void> {
@@ -40,15 +42,16 @@ async function sweepSubmissions(services: Services, chain: ChainPort): Promise<s
   return suspects;
 }
 
-/** One turn of a chain's work; a sweep adds what does not depend on new blocks. Returns whether it swept. */
+/** One turn of a chain's work; a sweep adds what does not depend on new blocks. */
 async function chainTurn(
   services: Services,
   chain: ChainPort,
   scanned: Scanned,
   sinceSweepMs: number,
-): Promise<boolean> {
+): Promise<{ swept: boolean; hasNew: boolean }> {
   const work = workOf(services, chain);
-  const { head, moved } = await work.scan(scanned);
+  const { head, moved, caughtUp } = await work.scan(scanned);
+  const hasNew = moved && caughtUp;
   const sweep = sinceSweepMs >= (moved ? SWEEP_EVERY_MS / 2 : SWEEP_EVERY_MS);
   if (moved) {
     await orphanCaptures(services, chain);
@@ -61,18 +64,19 @@ async function chainTurn(
     await settle(services, chain);
     await watchRefunds(services, chain);
   }
-  if (!sweep) return false;
+  if (!sweep) return { swept: false, hasNew };
   if (!moved) await judgeArrivals(services, chain);
   await followPushes(services, chain);
   const suspects = await sweepSubmissions(services, chain);
   await work.endImpossible(suspects);
-  return true;
+  return { swept: true, hasNew };
 }
 
 /** A turn-taker for one chain: call it again and again; it sweeps at its own pace. */
 export function createChainRunner(services: Services, chain: ChainPort): () => Promise<void> {
   let registered = false;
   let sweptAt = 0;
+  let newAt = Number.NEGATIVE_INFINITY;
   const scanned: Scanned = { head: "" };
   return async () => {
     if (!registered) {
@@ -80,6 +84,10 @@ export function createChainRunner(services: Services, chain: ChainPort): () => P
       registered = true;
     }
     const now = performance.now();
-    if (await chainTurn(services, chain, scanned, now - sweptAt)) sweptAt = now;
+    const isQuiet = now - newAt < chain.facts.blockTimeMs * QUIET_PART;
+    if (isQuiet && now - sweptAt < SWEEP_EVERY_MS) return;
+    const { swept, hasNew } = await chainTurn(services, chain, scanned, now - sweptAt);
+    if (swept) sweptAt = now;
+    if (hasNew) newAt = now;
   };
 }

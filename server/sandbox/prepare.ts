@@ -69,7 +69,7 @@ const CONTRACTS: Step = {
   name: "contracts",
   inputs: ["server/sandbox/contracts", "server/sandbox/compile.ts", "package-lock.json"],
   result: ".cache/contracts",
-  title: "Compiling the sandbox contracts (about 20 seconds, once)",
+  title: "Compiling the sandbox contracts (about 10 seconds, once)",
   command: "node",
   args: ["server/sandbox/compile.ts"],
 };

@@ -8,7 +8,8 @@ import { scanStretches } from "./scan-stretches.ts";
 
 /** What a chain's model decides: how it is read, how transactions are brought to their end, and what proves that one never lands. */
 export type ModelWork = {
-  scan(scanned: Scanned): Promise<{ head: ChainHead; moved: boolean }>;
+  /** `caughtUp`: everything up to the head was read, and the next block is not due before its time. */
+  scan(scanned: Scanned): Promise<{ head: ChainHead; moved: boolean; caughtUp: boolean }>;
   advance(head: ChainHead): Promise<void>;
   /** `suspects` are payments whose authorization looks used. */
   endImpossible(suspects: string[]): Promise<void>;
@@ -23,7 +24,7 @@ export function workOf(services: Services, chain: ChainPort): ModelWork {
       endImpossible: (suspects) => endImpossible(services, chain, suspects),
     };
   return {
-    scan: () => scanStretches(services, chain),
+    scan: async () => ({ ...(await scanStretches(services, chain)), caughtUp: false }),
     advance: () => advanceLifetimes(services, chain),
     endImpossible: () => endLapsed(services, chain),
   };

@@ -80,17 +80,17 @@ const headKey = ({ latest, safe, finalized }: ChainHead): string =>
 
 /**
  * Reads every block from the cursor to the head, each by its own hash and only on top of its verified parent, and records
- * what arrived. Returns the head, and whether anything was read; the head's tags are stored once the scan caught up. A head
+ * what arrived. Returns the head, whether anything was read, and whether all was; the head's tags are stored once the scan caught up. A head
  * that `scanned` names already costs neither a read nor a write.
  */
 export async function scanChain(
   services: Services,
   chain: NonceChain,
   scanned: Scanned,
-): Promise<{ head: ChainHead; moved: boolean }> {
+): Promise<{ head: ChainHead; moved: boolean; caughtUp: boolean }> {
   const name = chain.facts.chain;
   const head = await chain.head();
-  if (headKey(head) === scanned.head) return { head, moved: false };
+  if (headKey(head) === scanned.head) return { head, moved: false, caughtUp: true };
   let cursor = (await services.store.cursor(name)) ?? (await startCursor(services, chain, head));
   let moved = false;
   // A head below the cursor is a lagging node, unless its block is not the one we read.
@@ -108,7 +108,7 @@ export async function scanChain(
     if (block === null) break;
     if (block.parent !== parent) {
       await rewind(services, chain, cursor);
-      return { head, moved: true };
+      return { head, moved: true, caughtUp: false };
     }
     await scanOne(services, chain, block);
     moved = true;
@@ -126,6 +126,7 @@ export async function scanChain(
       finalizedTime: head.finalized.number <= reached ? head.finalized.time : 0n,
     }),
   );
-  if (reached >= head.latest.number) scanned.head = headKey(head);
-  return { head, moved };
+  const caughtUp = reached >= head.latest.number;
+  if (caughtUp) scanned.head = headKey(head);
+  return { head, moved, caughtUp };
 }
