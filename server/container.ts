@@ -7,7 +7,7 @@ import { type Credentials, createCredentials } from "#server/db/credentials.ts";
 import { createListener } from "#server/db/listener.ts";
 import { createRateCounts } from "#server/db/rate-counts.ts";
 import { createStore } from "#server/db/store.ts";
-import { isCrowded, isTransient } from "#server/db/transaction.ts";
+import { isCrowded, isTooSlow, isTransient } from "#server/db/transaction.ts";
 import { createWakeup, type ProcessWakeup } from "#server/db/wakeup.ts";
 import { createQueue, type Queue } from "#server/jobs/queue.ts";
 import { systemClock } from "#server/platform/clock.ts";
@@ -88,7 +88,10 @@ export function openContainer(settings: Env, { worker }: { worker: boolean }): C
     verifyChains: verify,
     checkDatabase: () => checkDatabase(db),
     isOutage: (error) =>
-      error instanceof ChainUnavailable || isTransient(error) || isCrowded(error),
+      error instanceof ChainUnavailable ||
+      isTransient(error) ||
+      isCrowded(error) ||
+      isTooSlow(error),
     async close() {
       wakeup.shut();
       limits.stop();

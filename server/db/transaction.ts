@@ -38,6 +38,9 @@ export const isCrowded = (error: unknown): boolean =>
   error instanceof PoolCrowded ||
   (error instanceof Error && error.message.includes("timeout exceeded when trying to connect"));
 
+/** Whether a statement took longer than any may: rows are locked or the database is overloaded. At once again it would take as long. */
+export const isTooSlow = (error: unknown): boolean => codeOf(error) === "57014";
+
 /** Whether an error is a unique violation, and of which constraint. */
 export const uniqueViolation = (error: unknown): string | null =>
   codeOf(error) === "23505" && typeof error === "object" && error !== null && "constraint" in error

@@ -134,6 +134,24 @@ test("more statements than connections", async () => {
   await server.stop();
 });
 
+// Guarantee: a call that the database takes too long for is an outage, not a fault: the same call can be made again, and nothing happens twice.
+test("a statement that takes too long", async () => {
+  const server = await open();
+  const shop = actors(world, () => server.baseUrl);
+  const count = () => world.db.query<{ n: string }>(`select count(*) as n from payment`);
+  const before = await count();
+  const headers = { "Idempotency-Key": "a-slow-day" };
+  const release = await stall("outbox");
+  const slow = await shop.create({ headers }).finally(release);
+  expect([slow.status, slow.body.code]).toEqual([503, "internal_error"]);
+  expect(slow.headers.get("retry-after")).toBe("1");
+  expect(await count()).toEqual(before);
+  const again = await shop.create({ headers });
+  expect([again.status, (await shop.create({ headers })).body]).toEqual([201, again.body]);
+  expect(Number((await count())[0]?.n)).toBe(Number(before[0]?.n) + 1);
+  await server.stop();
+});
+
 // Guarantee: one payment, one key and one process hold no more polls than they may; a poll above that is answered at once and told when to ask again.
 test("caps of held polls", async () => {
   const server = await open({
@@ -147,16 +165,23 @@ test("caps of held polls", async () => {
     environment: "test",
     scopes: ["gateway"],
   });
-  const answeredAtOnce = async (asked: Asked) => {
-    const { status, body } = await asked.done;
-    expect([status, body.status, body.isFinal, body.pollInMs]).toEqual([
-      200,
-      "requires_action",
-      false,
-      1000,
-    ]);
-    expect(asked.tookMs).toBeLessThan(3_000);
-  };
+  /** Asks until nothing is held for it: one that came before may still be on its way. */
+  const answeredAtOnce = (n: number, key = gatewayKey()) =>
+    until(
+      async () => {
+        const asked = ask(server, n, 2_000, key);
+        const { status, body } = await asked.done;
+        expect([status, body.status, body.isFinal, body.pollInMs]).toEqual([
+          200,
+          "requires_action",
+          false,
+          1000,
+        ]);
+        return asked.tookMs;
+      },
+      (tookMs) => tookMs < 1_000,
+      15_000,
+    );
   /** Asks for one poll more and waits until it is held: a later call of the same server was answered. */
   const held: Asked[] = [];
   const hold = async (n: number, key = gatewayKey()) => {
@@ -166,13 +191,13 @@ test("caps of held polls", async () => {
   };
   await hold(0);
   await hold(0);
-  await answeredAtOnce(ask(server, 0, 20_000));
+  await answeredAtOnce(0);
   await hold(1);
   await hold(2);
-  await answeredAtOnce(ask(server, 3, 20_000));
+  await answeredAtOnce(3);
   await hold(3, other);
   await hold(4, other);
-  await answeredAtOnce(ask(server, 5, 20_000, other));
+  await answeredAtOnce(5, other);
   await server.stop();
   expect(await statuses(held)).toEqual([200, 200, 200, 200, 200, 200]);
 });

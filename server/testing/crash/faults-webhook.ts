@@ -23,6 +23,12 @@ const merchantCall = (
 };
 
 async function hook(stage: Stage, baseUrl: string, { url }: Receiver) {
+  // What an earlier row left would be the first thing that a new receiver hears of.
+  await stage.wait(
+    () => stage.rows(`select 1 from outbox where number is null limit 1`),
+    (left) => left.length === 0,
+    "earlier events are numbered",
+  );
   const made = await merchantCall(stage, baseUrl, "POST", "/v1/webhook-endpoints", { url });
   expect(made.status, made.text).toBe(201);
   return made.body as { id: string; secret: string };

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Registry } from "#server/platform/registry.ts";
 import { environment } from "#server/sandbox/migrate.ts";
 import { rpc } from "#server/sandbox/node-rpc.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
@@ -50,6 +51,12 @@ export type Stage = {
   reset(): Promise<void>;
   stop(): Promise<void>;
 };
+
+/** The registry of chains whose blocks come as fast as here. */
+const inAHurry = (registry: Registry): Registry => ({
+  ...registry,
+  chains: registry.chains.map((chain) => ({ ...chain, blockTimeMs: HURRY_MS })),
+});
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -121,9 +128,10 @@ export async function openStage(): Promise<Stage> {
     node,
     otherNode,
     database,
-    async start({ armed, env = {}, ...options } = {}) {
+    async start({ armed, env = {}, registry = (own: Registry) => own, ...options } = {}) {
       const server = await test.startServer({
         ...options,
+        registry: (own) => registry(inAHurry(own)),
         env: {
           DATABASE_URL: database.url,
           FLORIN_RPC_31337: node.url,
