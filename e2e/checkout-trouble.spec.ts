@@ -212,6 +212,26 @@ test("code that does not come at first", async ({ page, context, shop }) => {
   expect([...tries.values()].filter((count) => count > 2).length).toBeGreaterThan(2);
 });
 
+// Guarantee: who sent the money while the payment closed is never told that nothing was charged, and never asked again: first that it was sent too late, then that it arrived.
+test("sent, then refused", async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account());
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  const release = wallet.holdNext("eth_sendTransaction");
+  await buyer.pay(/ETH/);
+  await buyer.sees("Confirm in Test Wallet");
+  await shop.cancel(payment);
+  release();
+  await buyer.sees("Your money arrived too late");
+  await buyer.reads(/You sent .* after this payment had closed/);
+  await buyer.reads(/ETH on .* arrived after this payment had closed/);
+  await page.reload();
+  await buyer.sees("Your money arrived too late");
+  await buyer.reads(/arrived after this payment had closed\. It is not lost/);
+  expect(wallet.count("eth_sendTransaction")).toBe(1);
+});
+
 // Guarantee: a buyer can call a payment off, the shop too; both see by whom, and nobody can pay it any more.
 test("cancelling", async ({ page, shop }) => {
   const [mine, theirs] = [await shop.create(), await shop.create()];

@@ -38,6 +38,8 @@ export type Step =
   | ({ at: "unsure" } & Paying)
   | ({ at: "refused"; why: Refusal; switching: boolean } & Paying)
   | ({ at: "requoted"; was: ShownMoney } & Paying)
+  /** The wallet sent the money, and the payment had closed meanwhile. */
+  | ({ at: "sent_late" } & Paying)
   | { at: "handed_in" }
   | { at: "blocked" }
   | { at: "too_late" };
@@ -61,6 +63,7 @@ export type FlowEvent =
   | { type: "unsure" }
   | { type: "hand_in" }
   | { type: "handed_in" }
+  | { type: "sent_late" }
   | { type: "requoted"; found: CheckoutOptions; why?: Rejection | undefined }
   | { type: "again"; found: CheckoutOptions; option: CheckoutOption }
   | { type: "blocked" }
@@ -120,7 +123,7 @@ const paying = (step: Paying): Paying => ({
 
 /** Back leads to the ways to pay, and from there to the wallets; nowhere once something was handed in. */
 function back(step: Step): Step {
-  if (step.at === "handing_in") return step;
+  if (step.at === "handing_in" || step.at === "sent_late") return step;
   if ("option" in step) {
     const { found, option } = step;
     const chosen = found.options.some(({ id }) => id === option.id) ? option.id : first(found);
@@ -175,6 +178,8 @@ function whilePaying(step: Step & Paying, event: FlowEvent): Step {
       return { at: "unsure", ...same };
     case "hand_in":
       return { at: "handing_in", ...same };
+    case "sent_late":
+      return { at: "sent_late", ...same };
     case "requoted":
       return requote(same, event.found, event.why);
     case "again": {
@@ -209,7 +214,8 @@ export function nextStep(step: Step, event: FlowEvent): Step {
   if (step.at === "handed_in" || step.at === "blocked" || step.at === "too_late") return step;
   const end = ended(event);
   // A wallet that leaves while its results are on the way takes nothing back.
-  if (end !== null) return end.at === "idle" && step.at === "handing_in" ? step : end;
+  const isOut = step.at === "handing_in" || step.at === "sent_late";
+  if (end !== null) return end.at === "idle" && isOut ? step : end;
   if (event.type === "back") return back(step);
   if (event.type === "connect") return { at: "connecting", wallet: event.wallet, failed: null };
   if (event.type === "other_tab" && step.at === "idle")

@@ -13,6 +13,7 @@ import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } fro
 import { refusalIn } from "./refusal.ts";
 import { judge, rejectionIn } from "./rejection.ts";
 import { asResult, isEarlyStep, isSentByWallet, keptAfterRefusal, type Result } from "./results.ts";
+import { tookNothing } from "./state.ts";
 import type { TabLock } from "./tab-lock.ts";
 import { tabMemory } from "./tab-memory.ts";
 
@@ -31,6 +32,11 @@ export type PayerParts = {
 
 /** Milliseconds the first step's end is shown before the wallet is asked for the next one. */
 const BETWEEN_STEPS_MS = 2_500;
+/** How a transfer's confirm is refused once its payment is over. */
+const CLOSED = new Set(["payment_expired", "invalid_state"]);
+/** How often, and how many times, a closed payment is read for money that is on its way: ten minutes. */
+const ARRIVAL_EVERY_MS = 3_000;
+const ARRIVAL_LOOKS = 200;
 const failureOf = (error: unknown) => (error instanceof WalletError ? error.kind : "unknown");
 
 /** Carries out what the buyer decides: asks the wallet, hands in what it gave, and tells every turn. One run at a time. */
@@ -130,7 +136,9 @@ export class Payer {
   async resume(): Promise<void> {
     const sent = this.#sent();
     if (sent === null) return;
-    await this.#confirm(sent.optionId, sent.results, this.#run).catch(() => {});
+    const run = this.#run;
+    const view = await this.#confirm(sent.optionId, sent.results).catch(() => null);
+    if (view !== null && run === this.#run) this.#parts.dispatch({ type: "handed_in" });
   }
 
   #sent(): { optionId: string; results: Result[] } | null {
@@ -250,18 +258,34 @@ export class Payer {
     dispatch({ type: "hand_in" });
     for (let failures = 0; run === this.#run; failures++) {
       try {
-        return await this.#confirm(option.id, results, run);
+        const view = await this.#confirm(option.id, results);
+        if (run !== this.#run) return;
+        if (isSent && tookNothing(view.stage)) return await this.#seeArrival(run);
+        return dispatch({ type: "handed_in" });
       } catch (error) {
         const refusal = refusalIn(error);
         if (refusal !== null && !refusal.retryable) {
           if (!isSent) return this.#afterRejection(option, error, run, again);
           // A transfer that was sent is never asked for twice: it is found, or handed in again.
+          if (CLOSED.has(refusal.code)) return this.#seeArrival(run);
           if (!judge(this.#parts, error)) dispatch({ type: "unsure" });
           return;
         }
         const waitMs = Math.min(10_000, 500 * 2 ** failures);
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
+    }
+  }
+
+  /** The payment closed while the wallet sent: nobody reads a closed payment again, so its buyer's page does until the money is there. */
+  async #seeArrival(run: number): Promise<void> {
+    const { api, id, see, dispatch } = this.#parts;
+    dispatch({ type: "sent_late" });
+    for (let looks = 0; looks < ARRIVAL_LOOKS && run === this.#run; looks++) {
+      const view = await api.checkout.view.query({ id }).catch(() => null);
+      if (view !== null) see(view);
+      if (view !== null && view.arrivals.length > 0) return;
+      await new Promise((resolve) => setTimeout(resolve, ARRIVAL_EVERY_MS));
     }
   }
 
@@ -294,13 +318,13 @@ export class Payer {
     }
   }
 
-  async #confirm(optionId: string, results: Result[], run: number): Promise<void> {
-    const { api, id, see, dispatch, lock } = this.#parts;
+  async #confirm(optionId: string, results: Result[]): Promise<CheckoutView> {
+    const { api, id, see, lock } = this.#parts;
     const view = await api.checkout.confirm.mutate({ id, optionId, results });
     tabMemory.forget(this.#sentKey);
-    if (run === this.#run) dispatch({ type: "handed_in" });
     lock.release();
     see(view);
+    return view;
   }
 
   /** As `judge`, and where an amount or a form is no longer good, what is good now. */

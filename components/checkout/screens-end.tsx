@@ -104,7 +104,7 @@ export function ExpiredPaidScreen({ props }: { props: ScreenProps }) {
     <Panel
       sign={<Sign icon={CircleAlert} tone="warn" />}
       title={t("state.expired_paid.title")}
-      help={t("state.expired_paid.help", {
+      help={t(late === null ? "state.expired_paid.sent" : "state.expired_paid.help", {
         received: late === null ? price(view.amount) : money(late.received),
         merchant: view.merchant.name,
       })}

@@ -73,8 +73,12 @@ export const inLastQuarter = (view: CheckoutView, nowMs: number): boolean =>
 
 /** Whether the payment may be on its way already: then the clock of this page must not end it. */
 const mayHaveLeft = (step: Step): boolean =>
-  ["handing_in", "handed_in", "unsure", "blocked"].includes(step.at) ||
+  ["handing_in", "handed_in", "sent_late", "unsure", "blocked"].includes(step.at) ||
   (step.at === "asking" && step.ask.kind === "send");
+
+/** Whether a payment ended and took no money. */
+export const tookNothing = (stage: BuyerStage): boolean =>
+  stage === "cancelled" || stage === "expired_unpaid" || stage === "failed";
 
 function openScreen(view: CheckoutView, { step, rejected, nowMs }: Circumstances): Screen {
   const closing = inLastQuarter(view, nowMs);
@@ -98,6 +102,8 @@ function openScreen(view: CheckoutView, { step, rejected, nowMs }: Circumstances
     case "handing_in":
     case "unsure":
       return { state: "in_wallet", step };
+    case "sent_late":
+      return { state: "submitted" };
     case "refused":
       return { state: "refused", step };
     case "requoted":
@@ -120,6 +126,8 @@ export function screenOf(circumstances: Circumstances): Screen {
   if (view === "missing") return { state: "unknown" };
   if (view === null) return { state: offline ? "offline" : "loading" };
   if (offline && !view.isFinal) return { state: "offline" };
+  // Its end says that nothing was charged, until the server has seen what this page knows of.
+  if (step.at === "sent_late" && tookNothing(view.stage)) return { state: "expired_paid" };
   // Too little came: the rest of the way is that of any open payment, once the buyer goes it.
   const goesOn = view.stage === "still_due" && step.at !== "idle";
   if (view.stage !== "ready" && !goesOn) return { state: view.stage };

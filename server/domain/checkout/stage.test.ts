@@ -74,8 +74,10 @@ test.for([
   ["expired.paid_late", "late", "expired_paid"],
   ["expired.paid_inexactly", "short", "expired_paid"],
   ["expired.unpaid", "orphaned", "expired_unpaid"],
-  ["cancelled.by_merchant", "late", "cancelled"],
-  ["failed.declined", "late", "failed"],
+  ["cancelled.by_merchant", "late", "expired_paid"],
+  ["cancelled.by_merchant", "orphaned", "cancelled"],
+  ["failed.declined", "late", "expired_paid"],
+  ["failed.declined", "unknown_outflow", "failed"],
   ["processing.sent", "short", "submitted"],
 ] as [Code, ExceptionKind, BuyerStage][])("%s with %s money is %s", ([code, kind, wanted]) => {
   expect(stage(code, { open: [kind] })).toBe(wanted);

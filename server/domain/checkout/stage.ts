@@ -87,7 +87,8 @@ export function buyerStage(facts: StageFacts): BuyerStage {
     if (refunded) return "refunded";
     return open.some((kind) => OVER.includes(kind)) ? "overpaid" : "succeeded";
   }
-  if (code.startsWith("expired."))
-    return open.some((kind) => !NO_ARRIVAL.includes(kind)) ? "expired_paid" : "expired_unpaid";
+  // However a payment closed: who sent money to it is told about the money first.
+  if (open.some((kind) => !NO_ARRIVAL.includes(kind))) return "expired_paid";
+  if (code.startsWith("expired.")) return "expired_unpaid";
   return code.startsWith("cancelled.") ? "cancelled" : "failed";
 }
