@@ -1,8 +1,12 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take a minute or more, the longest first: started late, they would run alone at the end. */
-const LONG = ["sandbox/main.", "crash-matrix-", "invariants.", "mechanisms.", "two-instances."];
+/** Files that take most of a minute or more, the longest first: started late, they would run alone at the end. */
+const LONG = [
+  ...["sandbox/main.", "invariants.", "crash-matrix-", "sandbox/world.", "mechanisms."],
+  ...["two-instances.", "refunds-chain.", "solana-faults.", "webhook-faults.", "native.int."],
+  ...["api-states.", "refunds.int.", "explain.", "two-workers.", "bad-input-gateway."],
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -7,6 +7,7 @@ import { accountId, assetId, parseAccount, parseAsset } from "#server/domain/ass
 import { env } from "#server/platform/env.ts";
 import { newId } from "#server/platform/ids.ts";
 import { brand } from "./merchant-brand.ts";
+import { feeBps, feeFixedCents, schedule, terms } from "./merchant-terms.ts";
 
 const USAGE = `Creates a merchant with its keys, which are shown once.
 
@@ -19,14 +20,16 @@ Settings come from the environment, as for the server: see .env.example.
 
   npm run merchant -- brand --help
       changes the name, icon, colour and frame origins of a merchant's pages
+  npm run merchant -- terms --help
+      changes fees, settlement schedule, and when buyers must give data or prove their account
 `;
 
 const input = z.object({
   name: z.string().min(1).max(256),
   flow: z.enum(["intermediary", "direct"]),
-  schedule: z.enum(["instant", "batched"]),
-  feeBps: z.coerce.number().int().min(0).max(10_000),
-  feeFixedCents: z.coerce.number().int().min(0).max(1_000_000),
+  schedule,
+  feeBps,
+  feeFixedCents,
 });
 
 /** Reads `asset=account` pairs; returns what is wrong with the first bad one as text. */
@@ -50,19 +53,27 @@ function fail(message: string): never {
   process.exit(2);
 }
 
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        name: { type: "string" },
+        destination: { type: "string", multiple: true, default: [] },
+        flow: { type: "string", default: "intermediary" },
+        schedule: { type: "string", default: "instant" },
+        "fee-bps": { type: "string", default: "0" },
+        "fee-fixed-cents": { type: "string", default: "0" },
+        partner: { type: "string" },
+        test: { type: "boolean", default: false },
+      },
+    }).values;
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      name: { type: "string" },
-      destination: { type: "string", multiple: true, default: [] },
-      flow: { type: "string", default: "intermediary" },
-      schedule: { type: "string", default: "instant" },
-      "fee-bps": { type: "string", default: "0" },
-      "fee-fixed-cents": { type: "string", default: "0" },
-      partner: { type: "string" },
-      test: { type: "boolean", default: false },
-    },
-  });
+  const values = readOptions();
   const parsed = input.safeParse({
     ...values,
     feeBps: values["fee-bps"],
@@ -75,10 +86,13 @@ async function main(): Promise<void> {
   const settings = env();
   const environment = values.test || settings.FLORIN_MODE !== "live" ? "test" : "live";
   const db = createDatabase(settings.DATABASE_URL, { max: 2 });
-  const { name, flow, schedule, feeBps, feeFixedCents } = parsed.data;
+  const { name, flow } = parsed.data;
   const partnerId = values.partner ?? newId("partner");
   const id = newId("merchant");
-  if (values.partner === undefined)
+  if (values.partner !== undefined) {
+    const known = await db.prisma.partner.count({ where: { id: partnerId } });
+    if (known === 0) fail(`There is no partner ${partnerId}.`);
+  } else
     await db.prisma.partner.create({ data: { id: partnerId, name, api_version: NEWEST_STABLE } });
   await db.prisma.merchant.create({
     data: {
@@ -87,9 +101,9 @@ async function main(): Promise<void> {
       environment,
       name,
       flow,
-      fee_bps: feeBps,
-      fee_fixed_cents: feeFixedCents,
-      settlement_schedule: schedule,
+      fee_bps: parsed.data.feeBps,
+      fee_fixed_cents: parsed.data.feeFixedCents,
+      settlement_schedule: parsed.data.schedule,
       destinations: { create: destinations.map((d) => ({ id: newId("destination"), ...d })) },
     },
   });
@@ -113,4 +127,5 @@ async function main(): Promise<void> {
 
 const [command, ...words] = process.argv.slice(2);
 if (command === "brand") process.exitCode = await brand(words);
+else if (command === "terms") process.exitCode = await terms(words);
 else await main();

@@ -28,19 +28,47 @@ export const usd = (value: string) => ({
   display: { assetName: "US Dollar", assetSymbol: "USD", decimals: 2 },
 });
 
-/** A USDC amount on Base; `value` in millionths. */
-export const usdc = (value: string) => ({
-  unit: `caip19/${ASSET}`,
+const dollarCoin = (asset: string, networkName: string) => (value: string) => ({
+  unit: `caip19/${asset}`,
   value,
   display: {
     assetName: "USD Coin",
     assetSymbol: "USDC",
     decimals: 6,
     iconUrl: null,
-    networkName: "Base",
+    networkName,
     networkIconUrl: null,
   },
 });
+
+/** A USDC amount on Base; `value` in millionths. */
+export const usdc = dollarCoin(ASSET, "Base");
+
+const SOLANA = "solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp";
+export const SOLANA_OPTION = "opt_1ZA7K3M9XQ2WD5T8VJ4RB6CNHE";
+export const SOLANA_ACCOUNT = `${SOLANA}:7S3P4HxJpyyigGzodYwHtCxZyUQe9JiBMHyRWXArAaKv`;
+
+/** A USDC amount on Solana; `value` in millionths. */
+export const solanaUsdc = dollarCoin(
+  `${SOLANA}/token:EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v`,
+  "Solana",
+);
+
+/** What a wallet has fetched for an account on Solana: a transaction there is made when it is wanted, since it lapses soon. */
+export const BUILD_ACTION = {
+  type: "build",
+  data: { data: "kq3nV0xGmJ2wR7tYb5uHcE8sLd1aZp4oXf6iNv9WgKM" },
+} as const;
+
+/** What the wallet then signs. */
+export const SIGN_TRANSACTION = {
+  type: "walletRpc",
+  data: {
+    chain_id: SOLANA,
+    method: "solana_signTransaction",
+    params: [{ transaction: "AgAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA…" }],
+  },
+} as const;
 
 const TYPED_DATA = {
   domain: { name: "USD Coin", version: "2", chainId: 8453, verifyingContract: TOKEN },

@@ -1,6 +1,7 @@
 import { EVENT_EXAMPLES } from "./example-events.ts";
 import {
   ASSET,
+  BUILD_ACTION,
   BUYER_ACCOUNT,
   CREATED_AT,
   DESTINATION,
@@ -15,7 +16,11 @@ import {
   SETTLED_AT,
   SETTLEMENT_TX_ID,
   SIGN_ACTION,
+  SIGN_TRANSACTION,
   SIGNATURE,
+  SOLANA_ACCOUNT,
+  SOLANA_OPTION,
+  solanaUsdc,
   TX_ID,
   usd,
   usdc,
@@ -168,7 +173,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   listPaymentOptions: {
     path: payment,
     query: { includePaymentInfo: "true" },
-    body: { accounts: [BUYER_ACCOUNT] },
+    body: { accounts: [BUYER_ACCOUNT, SOLANA_ACCOUNT] },
     response: {
       options: [
         {
@@ -180,6 +185,15 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           actions: [SIGN_ACTION],
           collectData: null,
         },
+        {
+          id: SOLANA_OPTION,
+          account: SOLANA_ACCOUNT,
+          amount: solanaUsdc("12500000"),
+          etaS: 2,
+          expiresAt: null,
+          actions: [BUILD_ACTION],
+          collectData: null,
+        },
       ],
       info: gatewayInfo,
       collectData: null,
@@ -187,8 +201,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   },
   fetchPaymentActions: {
     path: payment,
-    body: { optionId: OPTION, data: "" },
-    response: { actions: [SIGN_ACTION] },
+    body: { optionId: SOLANA_OPTION, data: BUILD_ACTION.data.data },
+    response: { actions: [SIGN_TRANSACTION] },
   },
   confirmPayment: {
     path: payment,

@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { readSandbox, type Sandbox } from "#server/cli/sandbox-file.ts";
 import { environment } from "./migrate.ts";
 import { stopPostgresAt } from "./postgres.ts";
@@ -55,6 +55,30 @@ function folder(): string {
   dirs.push(dir);
   return dir;
 }
+
+/** A sandbox that was started and stopped; made once, since only two of these tests are about a first start. */
+let stopped: Promise<string> | undefined;
+
+async function makeStopped(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), "florin-main-"));
+  const first = start(dir);
+  await first.ready;
+  first.child.kill("SIGTERM");
+  await first.ended;
+  return dir;
+}
+
+/** A folder as a stopped sandbox leaves it. */
+async function usedFolder(): Promise<string> {
+  stopped ??= makeStopped();
+  const dir = folder();
+  execFileSync("cp", ["-a", `${await stopped}/.`, dir]);
+  return dir;
+}
+
+afterAll(async () => {
+  if (stopped !== undefined) rmSync(await stopped, { recursive: true, force: true });
+});
 
 /** Every live process that has this sandbox's folder in an argument. */
 const processesOf = (dir: string): number[] =>
@@ -177,7 +201,7 @@ const PARTS: { part: string; find(dir: string, first: Start): number; keepsWorld
 
 // Guarantee: whatever is killed, the next start in the same folder runs and takes payments; only a killed chain may cost the world.
 test.each(PARTS)("a kill -9 of $part is survived by the next start", async (row) => {
-  const dir = folder();
+  const dir = await usedFolder();
   const first = start(dir);
   await first.ready;
   const before = sandboxOf(dir);
@@ -194,7 +218,7 @@ test.each(PARTS)("a kill -9 of $part is survived by the next start", async (row)
 
 // Guarantee: the process that holds the sandbox together can be killed too; what it started ends or is taken over.
 test("a kill -9 of the main process is survived by the next start", async () => {
-  const dir = folder();
+  const dir = await usedFolder();
   const first = start(dir);
   await first.ready;
   const before = sandboxOf(dir);
@@ -209,7 +233,7 @@ test("a kill -9 of the main process is survived by the next start", async () => 
 
 // Guarantee: a killed starter leaves nothing behind that nobody can stop any more.
 test("everything ends by itself after its starter was killed", async () => {
-  const dir = folder();
+  const dir = await usedFolder();
   const first = start(dir);
   await first.ready;
   first.child.kill("SIGKILL");
@@ -219,7 +243,7 @@ test("everything ends by itself after its starter was killed", async () => {
 
 // Guarantee: a second start in the same folder is refused in words and harms nothing; one in another folder runs beside it.
 test("two copies run side by side, and never in one folder", async () => {
-  const [dir, other] = [folder(), folder()];
+  const [dir, other] = [await usedFolder(), await usedFolder()];
   const first = start(dir);
   await first.ready;
   const refused = start(dir);

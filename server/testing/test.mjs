@@ -85,8 +85,16 @@ async function vitest(project, extra = []) {
 /** Names of Chromium on a PATH; the one without windows, which is all that tests need, costs a third less time. */
 const CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
+/** Runs a command that is only to be over; resolves to whether it went well. */
+const succeeds = (command, args, options) =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, options);
+    child.on("exit", (code) => resolve(code === 0));
+    child.on("error", () => resolve(false));
+  });
+
 /** A Chromium for the browser tests: CHROMIUM_PATH, one on the PATH, or the distribution's package. */
-function chromium() {
+async function chromium() {
   if (process.env.CHROMIUM_PATH) return process.env.CHROMIUM_PATH;
   const find = () =>
     spawnSync("sh", ["-c", CHROMIUMS.map((name) => `command -v ${name}`).join(" || ")], {
@@ -100,10 +108,10 @@ function chromium() {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
     };
-    spawnSync("apt-get", ["update", "-qq"], quiet);
+    await succeeds("apt-get", ["update", "-qq"], quiet);
     const install = (name) =>
-      spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", name], quiet);
-    if (install("chromium-headless-shell").status !== 0) install("chromium");
+      succeeds("apt-get", ["install", "-y", "-qq", "--no-install-recommends", name], quiet);
+    if (!(await install("chromium-headless-shell"))) await install("chromium");
   }
   const installed = find();
   if (installed === "")
@@ -115,7 +123,7 @@ function chromium() {
 
 async function browser() {
   process.stdout.write("\n== end-to-end tests\n");
-  const path = chromium();
+  const path = await browserFound;
   const file = join(reports, "e2e.json");
   if (path === "") {
     total.failed++;
@@ -131,6 +139,8 @@ async function browser() {
   }));
 }
 
+// A download of its own: it goes on while other things are made ready.
+const browserFound = long ? Promise.resolve("") : chromium();
 await ensureInstalled(root);
 rmSync(reports, { recursive: true, force: true });
 mkdirSync(reports, { recursive: true });
