@@ -18,6 +18,13 @@ export function createLeases(url: string, log: Log): Leases {
   let client: Promise<pg.Client> | null = null;
   let answering: Promise<unknown> | null = null;
   const locked = new Set<string>();
+  let asked: Promise<unknown> = Promise.resolve();
+  /** A connection answers one question at a time. */
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const answer = asked.then(ask, ask);
+    asked = answer;
+    return answer;
+  };
   const drop = () => {
     locked.clear();
     const lost = client;
@@ -42,7 +49,7 @@ export function createLeases(url: string, log: Log): Leases {
   };
   /** One question serves every lease that asks while it is open. */
   const answers = (connection: pg.Client) => {
-    answering ??= connection.query("select 1").finally(() => {
+    answering ??= inTurn(() => connection.query("select 1")).finally(() => {
       answering = null;
     });
     return answering;
@@ -56,9 +63,11 @@ export function createLeases(url: string, log: Log): Leases {
         await answers(connection);
         return locked.has(name);
       }
-      const { rows } = await connection.query<{ ok: boolean }>(
-        "select pg_try_advisory_lock(hashtextextended($1, 0)) as ok",
-        [`florin:${name}`],
+      const { rows } = await inTurn(() =>
+        connection.query<{ ok: boolean }>(
+          "select pg_try_advisory_lock(hashtextextended($1, 0)) as ok",
+          [`florin:${name}`],
+        ),
       );
       const ok = rows[0]?.ok === true && client === used;
       if (ok) locked.add(name);
