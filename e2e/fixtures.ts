@@ -19,29 +19,22 @@ type OfWorker = {
 
 const START_MS = 90_000;
 
+const shopWith =
+  (chains: "one" | "every") =>
+  // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
+  async ({}, use: (shop: CheckoutWorld) => Promise<void>) => {
+    const shop = await openCheckoutWorld(chains);
+    await use(shop);
+    await shop.world.stop();
+  };
+
 /**
  * Every test begins here. Worlds belong to a worker and start when its first test asks for them. The runner keeps a worker only for
  * tests with the same worker fixtures, so they are all here: with others a file would cost a world of its own.
  */
 export const test = base.extend<object, OfWorker>({
-  shop: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const shop = await openCheckoutWorld("one");
-      await use(shop);
-      await shop.world.stop();
-    },
-    { scope: "worker", timeout: START_MS },
-  ],
-  everyChain: [
-    // biome-ignore lint/correctness/noEmptyPattern: the runner reads fixtures from this pattern.
-    async ({}, use) => {
-      const shop = await openCheckoutWorld("every");
-      await use(shop);
-      await shop.world.stop();
-    },
-    { scope: "worker", timeout: START_MS },
-  ],
+  shop: [shopWith("one"), { scope: "worker", timeout: START_MS }],
+  everyChain: [shopWith("every"), { scope: "worker", timeout: START_MS }],
   formShop: [
     async ({ shop }, use) => use(await openFormShop(shop)),
     { scope: "worker", timeout: START_MS },

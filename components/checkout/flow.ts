@@ -121,9 +121,12 @@ const paying = (step: Paying): Paying => ({
   index: step.index,
 });
 
+/** Whether what the wallet gave is on its way, and nothing on this page can take it back. */
+const isOut = ({ at }: Step): boolean => at === "handing_in" || at === "sent_late";
+
 /** Back leads to the ways to pay, and from there to the wallets; nowhere once something was handed in. */
 function back(step: Step): Step {
-  if (step.at === "handing_in" || step.at === "sent_late") return step;
+  if (isOut(step)) return step;
   if ("option" in step) {
     const { found, option } = step;
     const chosen = found.options.some(({ id }) => id === option.id) ? option.id : first(found);
@@ -214,8 +217,7 @@ export function nextStep(step: Step, event: FlowEvent): Step {
   if (step.at === "handed_in" || step.at === "blocked" || step.at === "too_late") return step;
   const end = ended(event);
   // A wallet that leaves while its results are on the way takes nothing back.
-  const isOut = step.at === "handing_in" || step.at === "sent_late";
-  if (end !== null) return end.at === "idle" && isOut ? step : end;
+  if (end !== null) return end.at === "idle" && isOut(step) ? step : end;
   if (event.type === "back") return back(step);
   if (event.type === "connect") return { at: "connecting", wallet: event.wallet, failed: null };
   if (event.type === "other_tab" && step.at === "idle")

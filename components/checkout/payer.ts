@@ -10,6 +10,7 @@ import type { WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import { targetOf } from "./ask-target.ts";
 import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } from "./flow.ts";
+import { backoff } from "./load-code.ts";
 import { refusalIn } from "./refusal.ts";
 import { judge, rejectionIn } from "./rejection.ts";
 import { asResult, isEarlyStep, isSentByWallet, keptAfterRefusal, type Result } from "./results.ts";
@@ -271,8 +272,7 @@ export class Payer {
           if (!judge(this.#parts, error)) dispatch({ type: "unsure" });
           return;
         }
-        const waitMs = Math.min(10_000, 500 * 2 ** failures);
-        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        await new Promise((resolve) => setTimeout(resolve, backoff(failures)));
       }
     }
   }

@@ -27,6 +27,8 @@ export function createLeases(url: string, log: Log): Leases {
   };
   const drop = () => {
     locked.clear();
+    // The next connection does not wait for what this one still owes.
+    asked = Promise.resolve();
     const lost = client;
     client = null;
     lost
