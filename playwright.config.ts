@@ -8,9 +8,13 @@ export default defineConfig({
   workers: 2,
   retries: 0,
   forbidOnly: true,
-  timeout: 60_000,
+  // Bounds for a machine that stands still for a while; a test that goes well takes a tenth of them.
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   reporter: [["list"], ["json"]],
   use: {
+    actionTimeout: 30_000,
+    navigationTimeout: 30_000,
     launchOptions: {
       ...(executablePath === undefined ? {} : { executablePath }),
       args: [

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { expect, type Locator } from "@playwright/test";
-import { createWalletClient, encodeFunctionData, http, maxUint256, parseAbi } from "viem";
+import { createWalletClient, encodeFunctionData, maxUint256, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { minedOn } from "#server/sandbox/node-rpc.ts";
+import { minedOn, nodeTransport } from "#server/sandbox/node-rpc.ts";
 import { violationsOf } from "./axe.ts";
 import { checkoutTest as test } from "./fixtures.ts";
 import { buyerOn } from "./wallets/buyer.ts";
@@ -18,7 +18,10 @@ async function allow(shop: CheckoutWorld, { key }: Account, amount: bigint): Pro
   const [chain] = shop.world.world.chains;
   if (chain === undefined) throw new Error("no chain");
   const { rpcUrl } = chain.anvil;
-  const wallet = createWalletClient({ account: privateKeyToAccount(key), transport: http(rpcUrl) });
+  const wallet = createWalletClient({
+    account: privateKeyToAccount(key),
+    transport: nodeTransport(rpcUrl),
+  });
   const args = [chain.deployment.permit2, amount] as const;
   const data = encodeFunctionData({ abi: ERC20, functionName: "approve", args });
   const hash = await wallet.sendTransaction({ to: chain.deployment.usdt, data, chain: null });
@@ -59,7 +62,7 @@ test("the wallet's code", async ({ page, context, shop }) => {
   await expect(page.getByRole("list", { name: "Wallets" })).toBeVisible();
   const before = scripts.length;
   await buyer.connect();
-  await expect(buyer.option(USDC)).toBeVisible({ timeout: 15_000 });
+  await expect(buyer.option(USDC)).toBeVisible();
   const sizes = await Promise.all(scripts);
   const added = sizes.slice(before).reduce((sum, size) => sum + size, 0);
   expect(added).toBeGreaterThan(0);
@@ -187,7 +190,8 @@ test("the sandbox wallet", { tag: "@phone" }, async ({ page, shop }) => {
   await expect(panel).toContainText("Sign TransferWithAuthorization");
   await expect(panel).toContainText("12500000");
   for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
+    // Without it the panel may still be fading in.
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     expect(await violationsOf(page)).toEqual([]);
   }
   await page.keyboard.press("Tab");

@@ -1,32 +1,45 @@
 import { expect } from "@playwright/test";
 import { checkoutTest as test } from "./fixtures.ts";
-import { buyerOn } from "./wallets/buyer.ts";
+import { buyerOn, CHAIN_MS } from "./wallets/buyer.ts";
 
 const USDC = /USDC/;
 const SHOP = "https://shop.example";
 const REDIRECT = { successUrl: `${SHOP}/thanks?order=7`, errorUrl: `${SHOP}/sorry` };
 
-// Guarantee: after three seconds that can be stopped the buyer is back at the shop, with the payment's id and what the shop put into its address.
+// Guarantee: after three seconds the buyer is back at the shop, with the payment's id and what the shop put into its address; who does not want that stops it for good.
 test("back to the shop after a success", async ({ page, context, shop }) => {
   await context.route(`${SHOP}/**`, (route) => route.fulfill({ body: "the shop" }));
   await shop.wallet(context, await shop.account({ usdc: 50_000_000n }));
-  const buyer = buyerOn(page);
-  const stays = await shop.create({ redirect: REDIRECT });
-  await buyer.open(stays);
-  await buyer.pay(USDC);
-  await buyer.seesPaid();
-  await buyer.reads(/Back to Demo Shop in \d second/);
-  await buyer.click("Stay on this page");
-  const link = page.getByRole("link", { name: "Back to Demo Shop" });
-  await expect(link).toHaveAttribute("href", `${SHOP}/thanks?order=7&payment_id=${stays.id}`);
-  await page.reload();
-  await buyer.seesPaid();
-  await expect(page.getByText(/Back to Demo Shop in/)).toHaveCount(0);
+  const payment = await shop.create({ redirect: REDIRECT });
+  const leaving = buyerOn(page);
+  await leaving.open(payment);
+  await leaving.pay(USDC);
+  const thanks = `${SHOP}/thanks?order=7&payment_id=${payment.id}`;
+  await page.waitForURL(thanks, { timeout: CHAIN_MS });
 
-  const leaves = await shop.create({ redirect: REDIRECT });
-  await buyer.open(leaves);
-  await buyer.pay(USDC);
-  await page.waitForURL(`${SHOP}/thanks?order=7&payment_id=${leaves.id}`, { timeout: 30_000 });
+  // Another tab counts down anew; its clock stands still, so that each second is one of the test.
+  const other = await context.newPage();
+  await other.clock.install();
+  await other.clock.pauseAt(Date.now() + 60_000);
+  const staying = buyerOn(other);
+  await other.goto(payment.url);
+  await staying.seesPaid();
+  await staying.reads("Back to Demo Shop in 3 seconds");
+  await other.clock.runFor(1_000);
+  await staying.reads("Back to Demo Shop in 2 seconds");
+  await staying.click("Stay on this page");
+  const link = other.getByRole("link", { name: "Back to Demo Shop" });
+  await expect(link).toHaveAttribute("href", thanks);
+  const stays = async () => {
+    await other.clock.runFor(10_000);
+    await staying.seesPaid();
+    await expect(other.getByText(/Back to Demo Shop in/)).toHaveCount(0);
+    expect(other.url()).toBe(payment.url);
+  };
+  await stays();
+  await other.reload();
+  await expect(link).toBeVisible();
+  await stays();
 });
 
 // Guarantee: a payment that did not happen never leaves the page by itself; without addresses of the shop there is no way there at all.

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { BrowserContext, Frame, Page } from "@playwright/test";
+import { type BrowserContext, expect, type Frame, type Page } from "@playwright/test";
 import { FORM } from "#server/testing/collect.ts";
 
 /** One thing a wallet heard: through which bridge, and exactly what. */
@@ -94,6 +94,8 @@ export async function inHost(
 
 /** Fills the form in as a buyer does, and leaves it unsent. */
 export async function fill(place: Place, form: typeof FORM = FORM): Promise<void> {
+  // Before its scripts run, the page only shows.
+  await expect(confirmButton(place)).toBeEnabled();
   await place.getByLabel("Full name").fill(form.fullName);
   await place.getByLabel("Date of birth").fill(form.dob);
   await place.getByLabel("Country of birth").selectOption(form.pobCountry);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, type Page } from "@playwright/test";
 import { environment } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
-import { call } from "#server/testing/api.ts";
+import { call, until } from "#server/testing/api.ts";
 import { CANARIES, FORM, rowsOf } from "#server/testing/collect.ts";
 import { violationsOf } from "./axe.ts";
 import { confirmButton, fill, inHost, withWalletPage } from "./collect-hosts.ts";
@@ -118,7 +118,7 @@ test("the place of residence instead", async ({ page, formShop: shop }) => {
 
 // Guarantee: what the wallet knows stands in the form, and neither it nor the token reaches anybody else: no other server, no referrer, no log, no console.
 test("prefill and what does not leak", async ({ page, formShop: shop }) => {
-  const { url } = await shop.open();
+  const { id, url } = await shop.open();
   const token = new URL(url).searchParams.get("t") ?? "";
   const asked: string[] = [];
   const told: string[] = [];
@@ -135,6 +135,11 @@ test("prefill and what does not leak", async ({ page, formShop: shop }) => {
   await confirmButton(page).click();
   await expect(page.getByRole("heading", { name: "stored" })).toBeVisible();
   const origin = new URL(shop.server.baseUrl).origin;
+  // The log is written a little later than what it tells.
+  await until(
+    async () => shop.server.output().split("\n"),
+    (lines) => lines.some((line) => line.includes("collect.submit") && line.includes(id)),
+  );
   const [first, , ...later] = asked;
   expect(first).toContain(prefill);
   expect(later.filter((one) => one !== "" && new URL(one).origin !== origin)).toEqual([]);

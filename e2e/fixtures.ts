@@ -17,7 +17,7 @@ type OfWorker = {
   anvil: Anvil;
 };
 
-const START_MS = 90_000;
+const START_MS = 180_000;
 
 const shopWith =
   (chains: "one" | "every") =>
@@ -69,7 +69,6 @@ function listenForFaults(context: BrowserContext): string[] {
 export const checkoutTest = test.extend<{ faultless: undefined }>({
   faultless: [
     async ({ context }, use) => {
-      context.setDefaultTimeout(15_000);
       const faults = listenForFaults(context);
       await use(undefined);
       expect(faults).toEqual([]);

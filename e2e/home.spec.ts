@@ -20,7 +20,7 @@ test("the first page says what is running and leads to the README", { tag: "@pho
   await page
     .getByRole("link", { name: /readme/i })
     .first()
-    .click({ timeout: 10_000 });
+    .click();
   await expect(page.getByText("npm start").first()).toBeVisible();
   const origin = new URL(everyChain.baseUrl).origin;
   expect(asked.filter((url) => new URL(url).origin !== origin)).toEqual([]);

@@ -28,6 +28,7 @@ for (const state of STATES) {
     await page.emulateMedia({ reducedMotion: "reduce" });
     await page.goto(address(shop, state));
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
+    await showsForm(page, state);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       expect(await violationsOf(page)).toEqual([]);
@@ -36,6 +37,14 @@ for (const state of STATES) {
     expect(problems).toEqual([]);
     await firesByKeyboard(page, state);
   });
+}
+
+/** Waits for the form of a state that has one; its scripts put it in its place, and judge it where it was sent back. */
+async function showsForm(page: Page, state: StateName): Promise<void> {
+  if (!FORMS.includes(state)) return;
+  await expect(page.locator("form [type=submit]")).toBeEnabled();
+  if (state === "information_rejected")
+    await expect(page.locator("[aria-invalid=true]").first()).toBeFocused();
 }
 
 /** Reaches the main action of a state with the tab key, as its first or a later stop, and sets it off. */
@@ -71,9 +80,9 @@ async function lookAtStates(
 // Guarantee: every language reads in its own direction and fits the screen, down to the narrowest phone.
 for (const { code, dir } of LANGUAGES)
   test(`the states fit in ${code}`, async ({ browser, shop }) => {
-    test.setTimeout(120_000);
     await lookAtStates(browser, { width: 320, height: 640 }, async (page, state) => {
       await page.goto(address(shop, state, code));
+      await showsForm(page, state);
       await expect(page.locator("html")).toHaveAttribute("lang", code);
       await expect(page.locator("html")).toHaveAttribute("dir", dir);
       expect([state, await tooWide(page)]).toEqual([state, 0]);
@@ -84,6 +93,7 @@ for (const { code, dir } of LANGUAGES)
 test("targets are 44 pixels", async ({ browser, shop }) => {
   await lookAtStates(browser, { width: 1280, height: 720 }, async (page, state) => {
     await page.goto(address(shop, state));
+    await showsForm(page, state);
     const small = await page.evaluate(() =>
       [...document.querySelectorAll("button, summary, a[data-main], select")]
         .map((one) => ({ box: one.getBoundingClientRect(), text: one.textContent }))

@@ -113,18 +113,18 @@ export function installContainer(opened: Container): Container {
 /** A process without an entry of ours (`next dev`, `next start`): parts are built on first use, and serve once the chains were compared. */
 function openOnDemand(): Container {
   const opened = openContainer(env(), { worker: false });
-  opened.queue
+  const queue = opened.queue
     .start()
     .catch((error) => opened.log.error({ err: error }, "the job queue did not start"));
-  opened
+  const chains = opened
     .verifyChains()
     .then((found) => {
       for (const one of found) opened.log.warn(one);
     })
-    .catch((error) => opened.log.error({ err: error }, "chains were not verified"))
-    .finally(() => {
-      opened.state.phase = "serving";
-    });
+    .catch((error) => opened.log.error({ err: error }, "chains were not verified"));
+  void Promise.all([queue, chains]).then(() => {
+    opened.state.phase = "serving";
+  });
   return opened;
 }
 

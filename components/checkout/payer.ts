@@ -33,11 +33,19 @@ export type PayerParts = {
 
 /** Milliseconds the first step's end is shown before the wallet is asked for the next one. */
 const BETWEEN_STEPS_MS = 2_500;
+/** How often balances are read once more from networks that gave no answer. */
+const MORE_LOOKS = 2;
 /** How a transfer's confirm is refused once its payment is over. */
 const CLOSED = new Set(["payment_expired", "invalid_state"]);
 /** How often, and how many times, a closed payment is read for money that is on its way: ten minutes. */
 const ARRIVAL_EVERY_MS = 3_000;
 const ARRIVAL_LOOKS = 200;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Whether there is nothing to pay with while a network gave no answer. */
+const isUnread = ({ options, unavailable }: CheckoutOptions) =>
+  options.length === 0 && unavailable.some(({ reason }) => reason === "network_away");
+
 const failureOf = (error: unknown) => (error instanceof WalletError ? error.kind : "unknown");
 
 /** Carries out what the buyer decides: asks the wallet, hands in what it gave, and tells every turn. One run at a time. */
@@ -63,7 +71,8 @@ export class Payer {
     dispatch({ type: "connect", wallet });
     try {
       const session = await finder.connect(wallet.id, [...chains]);
-      if (run !== this.#run) return void session.disconnect();
+      // To disconnect it would take the permission from a later request to the same wallet, too.
+      if (run !== this.#run) return;
       this.#keep(session);
       tabMemory.write(`florin:wallet:${this.#parts.id}`, wallet.id);
       dispatch({ type: "connected", accounts: this.#accounts() });
@@ -90,12 +99,20 @@ export class Payer {
     this.#parts.dispatch({ type: "back" });
   }
 
-  /** Reads anew what the accounts can pay with. */
+  /** Reads anew what the accounts can pay with; networks that give no answer are asked again before the page has nothing to offer. */
   async find(run = ++this.#run): Promise<void> {
     const { dispatch, step } = this.#parts;
     try {
-      const found = await this.#options();
-      if (run === this.#run) dispatch({ type: "found", found });
+      let found = await this.#options();
+      for (let failures = 0; isUnread(found) && failures < MORE_LOOKS; failures++) {
+        await pause(backoff(failures));
+        if (run !== this.#run) return;
+        found = await this.#options();
+      }
+      if (run !== this.#run) return;
+      const isKnown =
+        !isUnread(found) || found.unavailable.some(({ reason }) => reason === "short");
+      dispatch(isKnown ? { type: "found", found } : { type: "find_failed" });
     } catch (error) {
       if (run !== this.#run || judge(this.#parts, error)) return;
       if (step().at === "finding") dispatch({ type: "find_failed" });
@@ -272,7 +289,7 @@ export class Payer {
           if (!judge(this.#parts, error)) dispatch({ type: "unsure" });
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, backoff(failures)));
+        await pause(backoff(failures));
       }
     }
   }
@@ -285,7 +302,7 @@ export class Payer {
       const view = await api.checkout.view.query({ id }).catch(() => null);
       if (view !== null) see(view);
       if (view !== null && view.arrivals.length > 0) return;
-      await new Promise((resolve) => setTimeout(resolve, ARRIVAL_EVERY_MS));
+      await pause(ARRIVAL_EVERY_MS);
     }
   }
 

@@ -1,8 +1,8 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 import type { MadePayment } from "./checkout-world.ts";
 
-/** Longest wait for what needs a block or two of the chain. */
-export const CHAIN_MS = 20_000;
+/** Longest wait for what needs a few blocks of the chain. */
+export const CHAIN_MS = 45_000;
 
 /** What a buyer does on a checkout page, by what the page says; nothing of it knows how the page is built. */
 export type Buyer = {
@@ -29,17 +29,16 @@ const PAID = "Payment complete";
 /** Makes a buyer of a page. */
 export function buyerOn(page: Page): Buyer {
   const headline = page.getByRole("heading", { level: 1 });
-  const sees = (text: string | RegExp, withinMs = 15_000) =>
-    expect(headline).toHaveText(text, { timeout: withinMs });
-  const click = (name: string | RegExp) =>
-    page.getByRole("button", { name }).click({ timeout: 10_000 });
+  const sees = (text: string | RegExp, withinMs?: number) =>
+    expect(headline).toHaveText(text, withinMs === undefined ? {} : { timeout: withinMs });
+  const click = (name: string | RegExp) => page.getByRole("button", { name }).click();
   const option = (way: RegExp) =>
     page.getByRole("radiogroup", { name: "Ways to pay" }).getByRole("radio", { name: way });
   const connect = async (wallet: string | RegExp = "Test Wallet") => {
     const list = page.getByRole("list", { name: "Wallets" });
-    await list.getByRole("button", { name: wallet }).click({ timeout: 15_000 });
+    await list.getByRole("button", { name: wallet }).click();
   };
-  const pick = (way: RegExp) => option(way).check({ timeout: 15_000 });
+  const pick = (way: RegExp) => option(way).check();
   return {
     page,
     sees,
@@ -51,9 +50,9 @@ export function buyerOn(page: Page): Buyer {
       await page.goto(url);
       await sees("Choose how to pay");
       // They are there once the page's scripts run.
-      await expect(page.getByRole("list", { name: "Wallets" })).toBeVisible({ timeout: 15_000 });
+      await expect(page.getByRole("list", { name: "Wallets" })).toBeVisible();
     },
-    reads: (text) => expect(page.getByText(text).first()).toBeVisible({ timeout: 15_000 }),
+    reads: (text) => expect(page.getByText(text).first()).toBeVisible(),
     pay: async (way, wallet) => {
       await connect(wallet);
       await pick(way);

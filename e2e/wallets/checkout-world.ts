@@ -5,17 +5,18 @@ import {
   createWalletClient,
   getAddress,
   type Hex,
-  http,
   parseAbi,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, type FeedName, fundGas, mint } from "#server/sandbox/deploy.ts";
-import { minedOn, rpc } from "#server/sandbox/node-rpc.ts";
+import { minedOn, nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { type Demo, seedMerchant } from "#server/sandbox/seed.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
 import { type Answer, call, until } from "#server/testing/api.ts";
+import { endsIn } from "#server/testing/unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
+import { createApiClient } from "#server/trpc/client.ts";
 import { type EvmWallet, injectEvmWallet } from "./evm-wallet.ts";
 
 /** A payment as the shop made it; `url` is its checkout page. */
@@ -35,8 +36,11 @@ export type CheckoutWorld = {
     unit?: string;
     merchant?: Merchant;
     redirect?: { successUrl: string; errorUrl: string };
-    expiresInS?: number;
   }): Promise<MadePayment>;
+  /** Lets a payment's time be over in so many seconds. */
+  closesIn(payment: MadePayment, seconds: number): Promise<void>;
+  /** Stops the chain from making blocks; what it gives lets it go on. */
+  holdBlocks(): Promise<() => Promise<void>>;
   /** A new account with these units of tokens, and 1,000 coins unless it is to have none. */
   account(holds?: { usdc?: bigint; usdt?: bigint; coins?: boolean }): Promise<Account>;
   /** A contract wallet of a new key, with these units of USDC. */
@@ -50,9 +54,11 @@ export type CheckoutWorld = {
   details(payment: MadePayment): Promise<Answer>;
   cancel(payment: MadePayment): Promise<Answer>;
   setPrice(feed: FeedName, answer: bigint, updatedAt?: bigint): Promise<unknown>;
+  /** Asks until an account is offered to pay exactly this, in minor units of USDC. */
+  offers(payment: MadePayment, account: Account, value: bigint): Promise<unknown>;
 };
 
-/** Pace of the Solana chain. */
+/** Pace of the Solana chain: what is built for a wallet lives 150 slots. */
 const SLOT_MS = 100;
 const TOKEN = parseAbi(["function balanceOf(address) view returns (uint256)"]);
 const FINAL = new Set(["succeeded", "failed", "expired", "cancelled"]);
@@ -108,7 +114,8 @@ function checkoutWorld(
   if (chain === undefined) throw new Error("no chain");
   const { deployment } = chain;
   const { rpcUrl, chainId } = chain.anvil;
-  const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: 100 });
+  const reader = createPublicClient({ transport: nodeTransport(rpcUrl), pollingInterval: 100 });
+  const pages = createApiClient(baseUrl);
   const details = ({ id, merchant }: MadePayment) =>
     call(baseUrl, "GET", `/v1/payments/${id}`, { headers: headersOf(merchant) });
   return {
@@ -119,21 +126,23 @@ function checkoutWorld(
     details,
     create: async (options = {}) => {
       const { value = "1250", unit = "iso4217/USD", merchant = merchants.plain } = options;
-      const { redirect, expiresInS } = options;
+      const { redirect } = options;
       const answer = await call(baseUrl, "POST", "/v1/payments", {
         headers: headersOf(merchant),
         body: {
           amount: { unit, value },
           referenceId: "order-1",
           ...(redirect === undefined ? {} : { checkout: redirect }),
-          ...(expiresInS === undefined
-            ? {}
-            : { expiresAt: Math.floor(Date.now() / 1000) + expiresInS }),
         },
       });
       if (answer.status !== 201) throw new Error(answer.text);
       const id: string = answer.body.paymentId;
       return { id, url: `${baseUrl}/${id}`, merchant };
+    },
+    closesIn: ({ id }, seconds) => endsIn(world.db, id, seconds),
+    holdBlocks: async () => {
+      await rpc(rpcUrl, "evm_setIntervalMining", [0]);
+      return async () => void (await rpc(rpcUrl, "evm_setIntervalMining", [1]));
     },
     account: async ({ usdc = 0n, usdt = 0n, coins = true } = {}) => {
       const key = generatePrivateKey();
@@ -156,7 +165,7 @@ function checkoutWorld(
       const { address } = account;
       await fundGas(rpcUrl, address);
       const { abi, bytecode } = compileContracts().SandboxWallet;
-      const deployer = createWalletClient({ account, transport: http(rpcUrl) });
+      const deployer = createWalletClient({ account, transport: nodeTransport(rpcUrl) });
       const args = [address] as const;
       const hash = await deployer.deployContract({ abi: abi as Abi, bytecode, args, chain: null });
       const { contractAddress } = await minedOn(rpcUrl, hash);
@@ -188,6 +197,12 @@ function checkoutWorld(
       await asOwner(rpcUrl, deployment, deployment.feeds[feed], signature, [answer, updatedAt]);
       return rpc(rpcUrl, "eth_blockNumber");
     },
+    offers: ({ id }, { address }, value) =>
+      until(
+        () => pages.checkout.options.query({ id, accounts: [`${chain.caip2}:${address}`] }),
+        ({ options }) =>
+          options.some(({ money }) => money.symbol === "USDC" && money.value === String(value)),
+      ),
   };
 }
 

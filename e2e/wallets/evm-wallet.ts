@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { BrowserContext } from "@playwright/test";
-import { createWalletClient, type Hex, http, isHex } from "viem";
+import { createWalletClient, type Hex, isHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { announceInPage, type InjectedAnswer, type InjectedInfo } from "./evm-page.ts";
 
 /** A network as the wallet knows it. */
@@ -111,7 +111,7 @@ export async function injectEvmWallet(
     const { from, to, data, value } = transaction as Record<string, Hex>;
     own(from);
     if (settings.contract !== undefined) throw new WalletFault(4200, "This account only signs.");
-    const client = createWalletClient({ account, transport: http(rpcUrl()) });
+    const client = createWalletClient({ account, transport: nodeTransport(rpcUrl()) });
     return client.sendTransaction({
       to: to ?? null,
       data: data ?? "0x",

@@ -13,6 +13,7 @@ function started(turnMs = 0) {
   const loop = startLoop(async () => {
     turns.push(Date.now() - begun);
     if (turnMs > 0) await new Promise((done) => setTimeout(done, turnMs));
+    return true;
   }, PACE);
   return { loop, turns };
 }
@@ -52,4 +53,15 @@ test("stopped", async () => {
   await loop.stop();
   await vi.advanceTimersByTimeAsync(2_000);
   expect(turns).toEqual([0]);
+});
+
+// Guarantee: work that could not be done is tried again soon, however seldom the loop looks.
+test("not done", async () => {
+  const begun = Date.now();
+  const turns: number[] = [];
+  const turn = async () => turns.push(Date.now() - begun) > 2;
+  const loop = startLoop(turn, { pauseMs: 3_600_000 });
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(turns).toEqual([0, 1000, 2000]);
+  await loop.stop();
 });

@@ -6,14 +6,14 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
-/**
- * Runs `turn` again and again: at least `pauseMs` apart, and at most `idleMs` (by default the same) when nobody wakes it. `turn`
- * handles its own failures.
- */
-export function startLoop(
-  turn: () => Promise<void>,
-  { pauseMs, idleMs = pauseMs }: { pauseMs: number; idleMs?: number },
-): Loop {
+/** Milliseconds between turns; `idleMs`, by default as long as the pause, when nobody wakes the loop. */
+export type Pace = { pauseMs: number; idleMs?: number };
+
+/** Milliseconds after a turn that could not do its work; however seldom a loop looks, it then does so soon. */
+const RETRY_MS = 1_000;
+
+/** Runs `turn` again and again. It handles its own failures, and resolves to whether it did its work. */
+export function startLoop(turn: () => Promise<boolean>, { pauseMs, idleMs = pauseMs }: Pace): Loop {
   let stopped = false;
   let woken = false;
   let interrupt: (() => void) | undefined;
@@ -29,8 +29,12 @@ export function startLoop(
   const running = (async () => {
     while (!stopped) {
       woken = false;
-      await turn();
+      const isDone = await turn();
       if (stopped) break;
+      if (!isDone) {
+        await pause(RETRY_MS);
+        continue;
+      }
       await pause(pauseMs);
       pausing = !woken && !stopped;
       if (pausing && idleMs > pauseMs) await pause(idleMs - pauseMs);

@@ -6,7 +6,7 @@ import { expirePayments } from "#server/usecases/expire-payments.ts";
 import { numberEvents } from "#server/usecases/number-events.ts";
 import { submitCapture } from "#server/usecases/submit-capture.ts";
 import { createLeases, type Lease } from "./lease.ts";
-import { type Loop, startLoop } from "./loop.ts";
+import { type Loop, type Pace, startLoop } from "./loop.ts";
 import type { Queue } from "./queue.ts";
 import { createChainRunner } from "./run-chain.ts";
 
@@ -16,37 +16,33 @@ const EVENTS_PACE = { pauseMs: 100, idleMs: 500 };
 /** How long the answer to an idempotent call can be asked for again, and how often older ones are dropped. */
 const ANSWERS_KEPT_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
-/** Pause after a failed turn or while another worker holds the lease. */
-const IDLE_MS = 1_000;
 /** How long a lease is trusted before it is asked for again. */
 const LEASE_CHECK_MS = 1_000;
 const SUBMIT_CONCURRENCY = 8;
 
 export type Worker = { stop(): Promise<void> };
 
-/** A turn that runs only while this process holds the lease, and whose failures are logged and tried again. */
+/** A turn that does its work only while this process holds the lease; what fails is logged. Resolves to whether it was done. */
 function leased(
   lease: Lease,
   log: Log,
   name: string,
   turn: () => Promise<void>,
-): () => Promise<void> {
+): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const now = performance.now();
     if (now - checkedAt >= LEASE_CHECK_MS) {
-      if (!(await lease.held())) {
-        await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
-        return;
-      }
+      if (!(await lease.held())) return false;
       checkedAt = now;
     }
     try {
       await turn();
+      return true;
     } catch (error) {
       log.warn({ loop: name, err: error }, "a turn failed and is tried again");
       checkedAt = Number.NEGATIVE_INFINITY;
-      await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+      return false;
     }
   };
 }
@@ -63,11 +59,7 @@ export async function startWorker(
   const { log } = services;
   const leases = createLeases(databaseUrl, log);
   const loops: Loop[] = [];
-  const add = (
-    name: string,
-    turn: () => Promise<void>,
-    pace: { pauseMs: number; idleMs?: number },
-  ): Loop => {
+  const add = (name: string, turn: () => Promise<void>, pace: Pace): Loop => {
     const loop = startLoop(leased(leases.lease(name), log, name, turn), pace);
     loops.push(loop);
     return loop;

@@ -3,14 +3,13 @@ import {
   createWalletClient,
   getAddress,
   type Hex,
-  http,
   keccak256,
   parseAbi,
   parseEther,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Artifact, Artifacts } from "./compile.ts";
-import { minedOn, rpc } from "./node-rpc.ts";
+import { minedOn, nodeTransport, rpc } from "./node-rpc.ts";
 
 /** Deterministic deployer that anvil and public networks share; its salt gives Permit2 its canonical address. */
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
@@ -68,7 +67,7 @@ export async function deployWorld(
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   };
-  const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
+  const wallet = createWalletClient({ account, chain, transport: nodeTransport(rpcUrl) });
   await fundGas(rpcUrl, account.address);
   await rpc(rpcUrl, "evm_setIntervalMining", [0]);
   await rpc(rpcUrl, "evm_setAutomine", [true]);
@@ -132,7 +131,7 @@ export async function asOwner(
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [rpcUrl] } },
   };
-  const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });
+  const wallet = createWalletClient({ account, chain, transport: nodeTransport(rpcUrl) });
   const abi = parseAbi([signature] as readonly string[]) as Abi;
   const functionName = /function (\w+)/.exec(signature)?.[1] ?? "";
   const hash = await wallet.writeContract({ address: to, abi, functionName, args });

@@ -1,4 +1,11 @@
-import type { Hex } from "viem";
+import { type Hex, http } from "viem";
+
+/** Longest wait for one answer of a local node, which stands still while its machine is busy. */
+const ANSWER_WITHIN_MS = 60_000;
+
+/** viem's way to a local node. Nothing is asked twice: what is sent twice is refused the second time. */
+export const nodeTransport = (url: string) =>
+  http(url, { timeout: ANSWER_WITHIN_MS, retryCount: 0 });
 
 /** One call to a local node of any chain family, by its JSON-RPC name. */
 export async function rpc<T = unknown>(
@@ -10,7 +17,7 @@ export async function rpc<T = unknown>(
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });
   const body = (await response.json()) as { result?: T; error?: { message: string } };
   if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Abi, createWalletClient, type Hex, http, keccak256 } from "viem";
+import { type Abi, createWalletClient, type Hex, keccak256 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createEvmChain, type EvmChain } from "#server/chains/evm/chain.ts";
 import { createRpc, type Rpc } from "#server/chains/evm/rpc.ts";
@@ -12,7 +12,7 @@ import type { Offer } from "#server/ports/chain.ts";
 import { startAnvil } from "#server/sandbox/anvil.ts";
 import { type Artifact, compileContracts } from "#server/sandbox/compile.ts";
 import { type Deployment, deployWorld, fundGas } from "#server/sandbox/deploy.ts";
-import { minedOn, rpc } from "#server/sandbox/node-rpc.ts";
+import { minedOn, nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { worldRegistry } from "#server/sandbox/world-registry.ts";
 
 const require = createRequire(import.meta.url);
@@ -137,7 +137,11 @@ export async function startTestChain(chainId = 91_001): Promise<TestChain> {
     rpcUrls: { default: { http: [rpcUrl] } },
   };
   const walletOf = ({ key }: Actor) =>
-    createWalletClient({ account: privateKeyToAccount(key), chain, transport: http(rpcUrl) });
+    createWalletClient({
+      account: privateKeyToAccount(key),
+      chain,
+      transport: nodeTransport(rpcUrl),
+    });
   const deploy: TestChain["deploy"] = async ({ abi, bytecode }, args = []) => {
     const hash = await walletOf(deployer).deployContract({ abi: abi as Abi, bytecode, args });
     const { contractAddress } = await minedOn(rpcUrl, hash);

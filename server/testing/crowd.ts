@@ -1,7 +1,7 @@
-import { createWalletClient, type Hex, http, maxUint256, parseAbi } from "viem";
+import { createWalletClient, type Hex, maxUint256, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { fundGas, mint, PERMIT2_ADDRESS } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { seedMerchant } from "#server/sandbox/seed.ts";
 import { type Answer, type actors, until } from "./api.ts";
 import type { TestWorld } from "./world.ts";
@@ -89,7 +89,7 @@ export async function inviteShoppers(
       if (!allowed) continue;
       const wallet = createWalletClient({
         account: privateKeyToAccount(key),
-        transport: http(rpcUrl),
+        transport: nodeTransport(rpcUrl),
       });
       await wallet.writeContract({
         address: deployment.usdt,

@@ -1,4 +1,4 @@
-import { createWalletClient, type Hex, http } from "viem";
+import { createWalletClient, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandboxExecutors } from "#server/cli/pay-executors.ts";
@@ -6,7 +6,7 @@ import { openPayment } from "#server/client/wallet/client.ts";
 import { type Progress, pay } from "#server/client/wallet/pay.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { mint } from "#server/sandbox/deploy.ts";
-import { minedOn } from "#server/sandbox/node-rpc.ts";
+import { minedOn, nodeTransport } from "#server/sandbox/node-rpc.ts";
 import { type Action, type Answer, until } from "./api.ts";
 import { type Buyer, CHAIN, nativeShop, type Option } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
@@ -99,7 +99,10 @@ test("the proof left out", async () => {
 async function contractAccount(owner: Buyer): Promise<Hex> {
   const { SandboxWallet } = compileContracts();
   const account = privateKeyToAccount(owner.key);
-  const hash = await createWalletClient({ account, transport: http(shop().url()) }).deployContract({
+  const hash = await createWalletClient({
+    account,
+    transport: nodeTransport(shop().url()),
+  }).deployContract({
     abi: SandboxWallet.abi as never,
     bytecode: SandboxWallet.bytecode,
     args: [account.address] as never,

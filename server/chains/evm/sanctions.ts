@@ -24,7 +24,7 @@ export function createScreening(registry: Registry, rpcs: Map<string, Rpc>, log:
           return BigInt(answer) === 0n ? "clear" : "listed";
         });
       } catch (error) {
-        log.error({ chain, err: error }, "screening is unavailable");
+        log.warn({ chain, err: error }, "screening is unavailable");
         return "unavailable";
       }
     },
