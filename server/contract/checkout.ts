@@ -93,7 +93,7 @@ export type CheckoutOption = {
   networkIconUrl: string | null;
   /** Usual seconds until the payment has succeeded. */
   etaS: number;
-  /** Unix seconds after which the amount is no longer offered; null: as long as the payment is open. */
+  /** Unix seconds after which this is no longer offered; null: as long as the payment is open. */
   expiresAt: number | null;
   /** The account must fill in a form before this option can be used; the form is `checkout.collectForm`. */
   needsData: boolean;

@@ -87,7 +87,7 @@ export const MEMBER_TEXTS: Readonly<Record<string, string>> = {
   "options.amount": "What the buyer pays this way, in a token.",
   etaS: "How long it usually takes until the payment succeeds, in seconds.",
   "options.expiresAt":
-    "Until when the price holds, in Unix seconds. Null: as long as the payment is open.",
+    "Until when the option can be used, in Unix seconds: as long as its price holds, or what is signed for it can. Null: as long as the payment is open.",
   actions: "What the wallet does, in this order.",
   collectData: "What the buyer has to tell before paying, or null.",
   "listPaymentOptions.info": "The payment; null unless it was asked for.",

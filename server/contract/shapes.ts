@@ -91,7 +91,7 @@ export const standing = z.object({
 export const maxPollMs = (capMs: number) =>
   z
     .string()
-    .regex(/^[0-9]{1,15}$/, "must be an integer of milliseconds, 0 or more")
+    .regex(/^[0-9]{1,100}$/, "must be an integer of milliseconds, 0 or more")
     .transform((value) => Math.min(Number(value), capMs))
     .optional();
 

@@ -4,7 +4,7 @@ import type { Movement } from "#server/ports/store.ts";
 import type { Database, Query } from "./client.ts";
 import type { OptionRow } from "./rows.ts";
 
-/** Hashes kept for one payment: a wallet claims one, or a few when it was sped up. */
+/** Claims that lock nothing kept for one payment, the newest: a wallet claims one, or a few when it was sped up. */
 const CLAIMS_KEPT = 10;
 
 /** Last block time that still counts for an offer `f`, Unix seconds. */
@@ -66,10 +66,15 @@ export const pushTx = (query: Query): PushTx => ({
   },
   async claimPush({ chain, hash, paymentId, optionId }, proof) {
     await query(
-      `insert into push_tx (chain, hash, payment_id, option_id, proof) select $1, $2, $3, $4, $5
-       where (select count(*) from push_tx where payment_id = $3) < ${CLAIMS_KEPT}
+      `insert into push_tx (chain, hash, payment_id, option_id, proof) values ($1, $2, $3, $4, $5)
        on conflict (chain, hash, payment_id) do update set proof = coalesce(push_tx.proof, excluded.proof)`,
       [chain, hash, paymentId, optionId, proof],
+    );
+    await query(
+      `delete from push_tx where payment_id = $1 and (chain, hash) in (
+         select chain, hash from push_tx where payment_id = $1 and state in ('claimed', 'foreign')
+         order by created_at desc, hash offset ${CLAIMS_KEPT})`,
+      [paymentId],
     );
   },
   async endPushes(paymentId) {
@@ -88,7 +93,7 @@ export const pushTx = (query: Query): PushTx => ({
   async setPush({ chain, hash, paymentId, optionId }, { state, nonce }) {
     await query(
       `insert into push_tx (chain, hash, payment_id, option_id, state, nonce) values ($1, $2, $3, $4, $5, $6)
-       on conflict (chain, hash, payment_id) do update set state = excluded.state,
+       on conflict (chain, hash, payment_id) do update set option_id = excluded.option_id, state = excluded.state,
          nonce = coalesce(excluded.nonce, push_tx.nonce), updated_at = clock_timestamp()`,
       [chain, hash, paymentId, optionId, state, nonce],
     );

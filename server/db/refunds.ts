@@ -140,6 +140,14 @@ export const refundTx = (query: Query): RefundTx => ({
     );
     return rows.map(toRefund);
   },
+  async hasRefunded({ txHash, asset, amount, destination }) {
+    const rows = await query(
+      `select 1 from refund where tx_ref = $1 and asset = $2 and amount = $3 and destination = $4
+         and state = 'succeeded' limit 1`,
+      [txHash, asset, amount.toString(), destination],
+    );
+    return rows.length > 0;
+  },
   insertRefund: (refund) => insertRefund(query, refund),
   setRefund: (id, patch) => setRefund(query, id, patch),
   announceRefund: (refund, topic) => announceRefund(query, refund, topic),

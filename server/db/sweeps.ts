@@ -26,6 +26,9 @@ const ids = (rows: { id: string }[]): string[] => rows.map(({ id }) => id);
 /** How long after its deadline an authorization is still looked for, so that a late one is recognised. */
 const WATCH_AFTER_DEADLINE = "interval '1 hour'";
 
+/** How long after a payment was over money is still thought to be meant for it. */
+const STRAY_DAYS = 30;
+
 /** Queries that find work left to do; a lost job is found again by them. */
 export const sweeps = (
   db: Database,
@@ -36,7 +39,7 @@ export const sweeps = (
   | "attemptsPastDeadline"
   | "movementsToJudge"
   | "optionForMovement"
-  | "newestOfferTo"
+  | "likeliestOffer"
   | "hasArrival"
   | "hasTransferOf"
   | "hasMovement"
@@ -111,12 +114,17 @@ export const sweeps = (
           );
     return rows[0] === undefined ? null : toOption(rows[0]);
   },
-  async newestOfferTo(chain, payer, asset) {
+  async likeliestOffer({ chain, payer, recipient, asset, amount }) {
     const rows = await db.query<OptionRow>(
-      `select * from payment_option o where chain = $1 and payer = $2 and payment_id = (
-         select payment_id from payment_option where chain = $1 and payer = $2 order by created_at desc limit 1)
-       order by (asset = $3) desc, created_at desc limit 1`,
-      [chain, payer, asset],
+      `with offered as (
+         select o.*, p.merchant_id, o.asset = $4 and o.amount_minor = $5 as is_exact
+         from payment_option o join payment p on p.id = o.payment_id
+         where o.chain = $1 and o.payer = $2 and o.recipient = $3
+           and p.expires_at > clock_timestamp() - interval '${STRAY_DAYS} days'
+       ), likely as (select * from offered where is_exact = (select bool_or(is_exact) from offered))
+       select * from likely where (select count(distinct merchant_id) from likely) = 1
+       order by asset = $4 desc, created_at desc limit 1`,
+      [chain, payer, recipient, asset, amount.toString()],
     );
     if (rows[0] === undefined) return null;
     const option = toOption(rows[0]);

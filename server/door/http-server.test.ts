@@ -99,12 +99,10 @@ test.for([
     ],
   ],
 ] as [string, string[]][])("%s that comes too slowly", async ([, pieces]) => {
-  const startedAt = performance.now();
   const answer = await trickle(pieces, 30);
   expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
   expect(answer).toMatch(/\r\nConnection: close\r\n/);
   expect(bodyOf(answer)).toMatchObject({ code: "invalid_params", status: "error" });
-  expect(performance.now() - startedAt).toBeLessThan(2_500);
 });
 
 // Guarantee: headers beyond any use are refused in words, before anything is read of them.
@@ -123,10 +121,9 @@ test.for([
     `10000\r\n${" ".repeat(65_536)}\r\n1\r\n \r\n`,
   ],
 ] as const)("a body that is too large, %s", async ([, framing, body]) => {
-  const startedAt = performance.now();
+  // The rest of it never comes: an answer at all is one that did not wait for it.
   const answer = await trickle([`${LINE}${HEADERS}${framing}${body}`], 1);
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-  expect(performance.now() - startedAt).toBeLessThan(2_500);
 });
 
 // Guarantee: what is configured for real callers is longer than a phone on a bad line needs, and ends all the same.
@@ -135,4 +132,20 @@ test("the patience of a server in use", () => {
   expect(PATIENCE.requestTimeout).toBeGreaterThan(PATIENCE.headersTimeout);
   expect(PATIENCE.requestTimeout).toBeLessThanOrEqual(60_000);
   expect(PATIENCE.connectionsCheckingInterval).toBeLessThan(PATIENCE.headersTimeout);
+});
+
+// Guarantee: a caller that offers another protocol, as some HTTP clients do with every call, is answered in this one, even where a part of the process would take it.
+test.for([
+  "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n",
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAA\r\nSec-WebSocket-Version: 13\r\n",
+])("an offer to change the protocol: %s", async (offer) => {
+  const taker = (_: unknown, socket: { destroy(): void }) => socket.destroy();
+  server.on("upgrade", taker);
+  try {
+    const offering = `GET /v1/nothing HTTP/1.1\r\nHost: a\r\n${offer}\r\n`;
+    const leaving = "GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    expect(await trickle([offering, leaving], 20)).toMatch(/^HTTP\/1\.1 404 /);
+  } finally {
+    server.off("upgrade", taker);
+  }
 });

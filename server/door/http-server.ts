@@ -15,12 +15,15 @@ export const PATIENCE = {
 /** Calls still being worked on after this are cut off by a stop. */
 const DRAIN_MS = 6_000;
 
-/** Node's HTTP server as the front door uses it: whoever is too slow, or speaks no HTTP, is answered as everybody else. */
+/**
+ * Node's HTTP server as the front door uses it: whoever is too slow, or speaks no HTTP, is answered as everybody else. Nothing here
+ * speaks another protocol, so an offer to change it is not taken: the request is answered as if it had none.
+ */
 export function createHttpServer(
   door: RequestListener,
   patience: ServerOptions = PATIENCE,
 ): Server {
-  const server = createServer({ ...patience }, door);
+  const server = createServer({ ...patience, shouldUpgradeCallback: () => false }, door);
   server.on("clientError", answerClientError);
   return server;
 }

@@ -94,7 +94,8 @@ async function authenticateWallet(
     const owner = await findKey(container, clear, "gateway");
     const { environment, partnerId, merchantId, id: keyId } = owner;
     // A wallet's key reaches every payment of its environment, a merchant's own only its own ones.
-    const reach = clear.startsWith("gk_") ? "all" : { partnerId, merchantId };
+    const isWallets = merchantId === null && clear.startsWith("gk_");
+    const reach = isWallets ? "all" : { partnerId, merchantId };
     return { caller: { kind: "gateway", environment, partnerId, reach, keyId }, pin: null };
   }
   if (appId === "" && clientId === "")

@@ -37,13 +37,13 @@ export type PushTx = {
   pushLock(paymentId: string): Promise<string | null>;
   /** Whether a transfer that was handed out may still be found in time. */
   awaitsPush(paymentId: string): Promise<boolean>;
-  /** Keeps a claimed hash and the proof that came with it; more than a few of one payment are not kept. */
+  /** Keeps a claimed hash and the proof that came with it; of those of a payment that lock nothing, the newest few. */
   claimPush(claim: PushRef, proof: string | null): Promise<void>;
   /** Every transaction of a payment is over: none of them can pay any more. */
   endPushes(paymentId: string): Promise<void>;
   /** A mined transaction turned out not to pay: it locks nothing any more. */
   releasePush(chain: string, hash: string): Promise<void>;
-  /** Writes what a node or a block says of a transaction; creates the row of one that nobody claimed. */
+  /** Writes what a node or a block says of a transaction, and the option it says it of; creates the row of one that nobody claimed. */
   setPush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
 };
 

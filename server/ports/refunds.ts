@@ -43,6 +43,13 @@ export type UnsentSettlement = { id: string; amount: bigint; fee: bigint };
 export type RefundTx = {
   /** All refunds of a payment, oldest first. */
   refundsOf(paymentId: string): Promise<Refund[]>;
+  /** Whether a refund that succeeded names this transfer: the same transaction, asset, amount and destination. */
+  hasRefunded(transfer: {
+    txHash: string;
+    asset: string;
+    amount: bigint;
+    destination: string;
+  }): Promise<boolean>;
   insertRefund(refund: NewRefund): Promise<Refund>;
   /** Changes a refund that has not ended and returns it as it is then; null: it had ended, or the evidence was used. */
   setRefund(

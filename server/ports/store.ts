@@ -365,11 +365,12 @@ export type Store = AreaStore & {
   movementsToJudge(chain: string, limit: number): Promise<Movement[]>;
   /** The option a movement can be evidence for: by authorization nonce, or by one of our stored transactions. */
   optionForMovement(movement: Movement): Promise<PaymentOption | null>;
-  /** The newest offer made to a sender on a chain, for naming exceptions; of several for one payment the one in that asset. */
-  newestOfferTo(
-    chain: string,
-    payer: string,
-    asset: string,
+  /**
+   * The offer of the last weeks that a stray arrival was most likely meant for: the newest of exactly its amount, else the newest to
+   * its sender. Null: none, or those alike belong to several merchants, and none of them may learn of another's money.
+   */
+  likeliestOffer(
+    arrival: Pick<Movement, "chain" | "payer" | "recipient" | "asset" | "amount">,
   ): Promise<{ option: PaymentOption; payment: Payment } | null>;
   /** Whether a transfer carrying this authorization nonce was seen in a block that still counts, and is no exception. */
   hasArrival(chain: string, payer: string, nonce: string): Promise<boolean>;

@@ -79,7 +79,7 @@ export async function judgeStranger(
     });
     return;
   }
-  const offer = await services.store.newestOfferTo(m.chain, m.payer, m.asset);
+  const offer = await services.store.likeliestOffer(m);
   const kind = classifyArrival(
     m.asset,
     m.amount,

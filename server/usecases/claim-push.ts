@@ -2,9 +2,11 @@ import { alignResults, type Result } from "#server/domain/option/results.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
+import type { Push } from "#server/ports/push.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
 import { requireProof } from "./confirm-proof.ts";
+import { lookUpPush } from "./follow-pushes.ts";
 import { requireClear } from "./screen-account.ts";
 
 /** Ends a payment whose results cannot be those of its actions; never while a transaction that pays it is known to a node. */
@@ -50,9 +52,22 @@ async function readClaim(services: Services, option: PaymentOption, results: Res
   return { kind: "claim" as const, hash: aligned.outputs.at(-1) ?? "", proof };
 }
 
+/** What a node says of a claim just made; "claimed", as of one it does not know, where it gives no answer: the worker asks again. */
+async function lookUp({ chains, log }: Services, push: Push): ReturnType<typeof lookUpPush> {
+  try {
+    const chain = chains.get(push.chain);
+    if (chain !== undefined) return await lookUpPush(chain, push);
+  } catch (error) {
+    const { paymentId, hash: txId } = push;
+    log.warn({ paymentId, txId, err: error }, "a claimed transaction was not looked up");
+  }
+  return { state: "claimed", nonce: null };
+}
+
 /**
- * Takes the results of an option whose transfer the buyer's wallet sends. They are a claim and decide nothing: the hash is looked
- * up by the worker, and only the chain says whether money moved. So no deadline counts here, and what is over stays as it is.
+ * Takes the results of an option whose transfer the buyer's wallet sends. They are a claim, and only the chain says whether money
+ * moved; so no deadline counts here, and what is over stays as it is. A transaction that a node knows to pay holds the payment when
+ * this returns; what no node knows yet is looked up again by the worker.
  */
 export async function claimPush(
   services: Services,
@@ -68,10 +83,16 @@ export async function claimPush(
     await endMisaligned(services, payment.id, option.id, read.reason);
     return;
   }
+  const { id: optionId, chain, payer, recipient, amount, authorization } = option;
+  const claim = { chain, hash: read.hash, paymentId: payment.id, optionId };
+  const push = { ...claim, payer, recipient, amount, tag: authorization.nonce };
+  const found = await lookUp(services, push);
   await failpoint("claim.before_commit");
   await services.store.transaction(async (tx) => {
-    const { id: optionId, chain } = option;
-    await tx.claimPush({ chain, hash: read.hash, paymentId: payment.id, optionId }, read.proof);
+    const locked = await tx.lockPayment(payment.id);
+    await tx.claimPush(claim, read.proof);
+    if (found.state === "known" && locked?.status === "requires_action")
+      await tx.setPush(claim, found);
   });
   await failpoint("claim.after_commit");
 }

@@ -102,6 +102,11 @@ async function refundOnce(
   const amount = input.amount ?? left;
   if (amount > left) throw tooMuch(left, "that is what is not refunded yet");
   const recorded = input.kind === "record";
+  const { asset } = capture;
+  const destination = payerOf(capture);
+  const { txId: txHash } = input;
+  if (recorded && txHash !== null && (await tx.hasRefunded({ txHash, asset, amount, destination })))
+    throw broken("txId", "a refund of this amount by this transaction is here already");
   const { funded, ...placed } = recorded
     ? { state: "succeeded" as const, fromBlock: null, funded: false }
     : await place(tx, payment, capture, { earlier, amount, watch });
@@ -110,14 +115,14 @@ async function refundOnce(
     paymentId: payment.id,
     merchantId: payment.merchantId,
     environment: payment.environment,
-    asset: capture.asset,
+    asset,
     amount,
-    destination: payerOf(capture),
+    destination,
     kind: input.kind,
     ...placed,
     reason: input.reason,
     detail: null,
-    txHash: input.txId,
+    txHash,
   });
   if (funded) await fundRefund(tx, refund);
   await tx.announceRefund(refund, "refund.created");

@@ -6,7 +6,7 @@ import { paymentNonce, paymentTag } from "#server/domain/option/authorization.ts
 import { proofMessage } from "#server/domain/option/proof.ts";
 import { PRICED_HEADROOM_BPS, QUOTE_LIFETIME_S, type Quote } from "#server/domain/option/quote.ts";
 import { depthFor } from "#server/domain/payment/evidence.ts";
-import { authorizationDeadline } from "#server/domain/payment/expiry.ts";
+import { AUTHORIZATION_LIFETIME_S, authorizationDeadline } from "#server/domain/payment/expiry.ts";
 import type { ChainPort, TokenFacts } from "#server/ports/chain.ts";
 import type { Payment, PaymentOption } from "#server/ports/store.ts";
 
@@ -57,6 +57,13 @@ function proofOf(context: DraftContext, token: TokenFacts, quoted: Quote, validU
   });
 }
 
+/** When an offer ends, Unix seconds: with its price, or with what can be signed for it. Null: with the payment. */
+function offerEnd(paymentEnd: number, now: number, priced: boolean): number | null {
+  if (priced) return Math.min(now + QUOTE_LIFETIME_S, paymentEnd);
+  const signedEnd = now + AUTHORIZATION_LIFETIME_S;
+  return signedEnd < paymentEnd ? signedEnd : null;
+}
+
 /** Makes an offer for one account in one token; null: it cannot pay with it here. Nothing is stored. */
 export function draftOption(
   context: DraftContext,
@@ -67,7 +74,7 @@ export function draftOption(
   const { payment, chain, asked, now } = context;
   const recipient = recipientOf(payment, chain, token.asset);
   if (recipient === null || recipient === asked.account.address) return null;
-  const expiresAt = quoted.priced ? Math.min(now + QUOTE_LIFETIME_S, payment.expiresAt) : null;
+  const expiresAt = offerEnd(payment.expiresAt, now, quoted.priced);
   const offer = chain.offer({
     asset: token.asset,
     payer: asked.account.address,
@@ -102,7 +109,7 @@ export function draftOption(
   return {
     ...fixed,
     fingerprint,
-    quote: quoted.prices,
+    quote: { ...quoted.prices, priced: quoted.priced },
     usdMicros: quoted.usdMicros,
     depth: depthFor(chain.facts.depth, quoted.usdMicros),
   };

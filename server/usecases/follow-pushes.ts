@@ -6,7 +6,7 @@ import type { Services } from "#server/ports/services.ts";
 const LIMIT = 200;
 
 /** What a node says of a claimed transaction: nothing, that it pays its offer, or that it is something else. */
-async function lookUp(
+export async function lookUpPush(
   chain: ChainPort,
   push: Push,
 ): Promise<{ state: PushState; nonce: bigint | null }> {
@@ -19,7 +19,7 @@ async function lookUp(
 
 /** A transaction that pays locks its payment as soon as a node knows it; one that no node knows any more frees it again. */
 async function follow(services: Services, chain: ChainPort, push: Push): Promise<void> {
-  const found = await lookUp(chain, push);
+  const found = await lookUpPush(chain, push);
   await services.store.transaction(async (tx) => {
     await tx.lockPayment(push.paymentId);
     await tx.setPush(push, found);

@@ -2,7 +2,6 @@ import { parseAccount } from "#server/domain/asset/caip.ts";
 import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
 import { TRAITS } from "#server/domain/option/authorization.ts";
 import { etaSeconds } from "#server/domain/option/eta.ts";
-import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { ChainUnavailable, type PayerFacts, type TokenFacts } from "#server/ports/chain.ts";
@@ -85,12 +84,11 @@ const approvalsOf = (actions: WalletRpcAction[]): string =>
 
 /** Whether an offer made earlier says the same and still has life in it. */
 function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: number): boolean {
-  // An authorization must outlive the offer by the grace; a long-lived payment's only for the next half hour.
-  const lives =
-    stored.expiresAt === null
-      ? stored.authorization.deadline - AUTHORIZATION_GRACE_S >=
-        Math.min(payment.expiresAt, now + REUSE_MIN_AUTHORIZATION_S)
-      : stored.expiresAt > now + REUSE_MIN_LIFE_S;
+  const end = stored.expiresAt ?? payment.expiresAt;
+  // What has no price lives as long as the payment does, or for the next half hour at least.
+  const lives = draft.quote?.priced
+    ? end > now + REUSE_MIN_LIFE_S
+    : end >= Math.min(payment.expiresAt, now + REUSE_MIN_AUTHORIZATION_S);
   return (
     lives &&
     stored.chain === draft.chain &&
@@ -100,7 +98,7 @@ function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: n
     stored.mechanism === draft.mechanism &&
     stored.amount === draft.amount &&
     approvalsOf(stored.actions) === approvalsOf(draft.actions) &&
-    (stored.expiresAt === null) === (draft.expiresAt === null)
+    stored.quote?.priced === draft.quote?.priced
   );
 }
 

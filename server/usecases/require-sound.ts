@@ -4,7 +4,6 @@ import type { SignatureCheck } from "#server/ports/chain.ts";
 const REVERT_MESSAGES: Record<string, string> = {
   insufficient_balance: "insufficient funds for this option",
   insufficient_allowance: "the allowance for this option is missing: approve it first",
-  expired: "the authorization has expired: ask for the options again",
   bad_signature: "the signature does not verify",
   denied: "the token refuses this transfer",
   other: "the transfer would not go through",
@@ -14,6 +13,8 @@ const REVERT_MESSAGES: Record<string, string> = {
 export function requireSound(check: SignatureCheck): void {
   if (check.kind === "valid") return;
   if (check.kind === "would_revert" && check.reason === "nonce_used") return;
+  if (check.kind === "would_revert" && check.reason === "expired")
+    throw new AppError("quote_expired", "The authorization has expired: ask for the options again");
   const message =
     check.kind === "invalid" ? "the signature does not verify" : REVERT_MESSAGES[check.reason];
   throw new AppError("params_validation", `Validation error: ${message}`, {

@@ -27,8 +27,9 @@ function checkUrl(services: Services, url: string | undefined): void {
   });
 }
 
-/** Puts the secret into an answer on its way out: answers are stored, and a secret is stored sealed only. */
+/** Puts the secret into an answer on its way out: answers are stored, and a secret is stored sealed only. A refusal has none. */
 async function withSecret(services: Services, { merchantId }: Merchant, done: Awaited<Once>): Once {
+  if (done.answer.status >= 400) return done;
   const body = JSON.parse(done.answer.body) as { id: string };
   const endpoint = await services.store.webhookEndpoint(merchantId, body.id);
   const secret = endpoint === null ? "" : openSecret(services, endpoint.id, endpoint.secret);

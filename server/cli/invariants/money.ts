@@ -28,7 +28,7 @@ const ceiling = (a: string, b: string) => `div(${a} + ${b} - 1, ${b})`;
 const ten = (exponent: string) => `('1' || repeat('0', ${exponent}))::numeric`;
 
 /** Options with the decimals of their token and the digits of their currency. */
-const QUOTED = `select o.*, p.amount_minor as due, t.value::int as decimals, u.value::int as digits,
+const QUOTED = `select o.*, coalesce((o.quote ->> 'priced')::boolean, o.expires_at is not null) as priced, p.amount_minor as due, t.value::int as decimals, u.value::int as digits,
     (o.quote ->> 'fiatUsdE8')::numeric as fiat_price, (o.quote ->> 'tokenUsdE8')::numeric as token_price
   from payment_option o join payment p on p.id = o.payment_id
   join jsonb_each_text($1::jsonb) t on t.key = o.asset
@@ -57,13 +57,13 @@ const quoteChecks = (values: unknown[]): { problems: Statement[]; remark: Statem
   problems: [
     {
       text: `select format('option %s of %s asks for %s, %s is due at par', q.id, q.payment_id, q.amount_minor, ${AT_PAR})
-        from (${QUOTED}) q where q.expires_at is null and q.amount_minor <> ${AT_PAR}`,
+        from (${QUOTED}) q where not q.priced and q.amount_minor <> ${AT_PAR}`,
       values,
     },
     {
       text: `select format('option %s of %s asks for %s, %s is due at %s / %s', q.id, q.payment_id, q.amount_minor,
           ${AT_PRICE}, q.fiat_price, q.token_price)
-        from (${QUOTED}) q where q.expires_at is not null and q.amount_minor is distinct from ${AT_PRICE}`,
+        from (${QUOTED}) q where q.priced and q.amount_minor is distinct from ${AT_PRICE}`,
       values,
     },
   ],
