@@ -1,5 +1,11 @@
+import { once } from "node:events";
+
 /** What a fail point does when it is reached for the nth time. */
 type Armed = { point: string; action: string; nth: number };
+
+/** Ends every hang of the process that gets it. */
+const RELEASE = "SIGUSR2";
+const FOREVER_MS = 2 ** 31 - 1;
 
 function parse(value: string): Armed {
   const match = /^([a-z_.]+):(exit|throw|hang|delay=\d+)(?:@(\d+))?$/.exec(value);
@@ -10,10 +16,15 @@ function parse(value: string): Armed {
 let armed: Armed[] | undefined;
 const reached = new Map<string, number>();
 
-/** Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. */
+/**
+ * Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. What a point does: `exit` kills
+ * the process, `throw` throws, `delay=500` waits so many milliseconds, and `hang` waits until the process gets SIGUSR2.
+ */
 export function armFailpoints(spec: string | undefined): void {
   armed = spec === undefined ? [] : spec.split(",").map((part) => parse(part.trim()));
 }
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A named crash point: nothing happens unless it was armed at start, which live mode refuses. */
 export async function failpoint(point: string): Promise<void> {
@@ -22,10 +33,10 @@ export async function failpoint(point: string): Promise<void> {
   reached.set(point, count);
   const hit = armed.find((one) => one.point === point && one.nth === count);
   if (hit === undefined) return;
+  // Whoever reads the line may release at once; without a listener the signal would end the process.
+  const released = hit.action === "hang" ? once(process, RELEASE) : null;
   process.stderr.write(`failpoint ${point}:${hit.action}@${hit.nth}\n`);
   if (hit.action === "exit") process.kill(process.pid, "SIGKILL");
   if (hit.action === "throw") throw new Error(`failpoint ${point}`);
-  const wait =
-    hit.action === "exit" || hit.action === "hang" ? 2 ** 31 - 1 : Number(hit.action.slice(6));
-  await new Promise((resolve) => setTimeout(resolve, wait));
+  await (released ?? pause(hit.action === "exit" ? FOREVER_MS : Number(hit.action.slice(6))));
 }

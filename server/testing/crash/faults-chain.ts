@@ -1,12 +1,14 @@
-import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
+import { nodeTransport } from "#server/sandbox/node-rpc.ts";
 import type { Action } from "../api.ts";
 import { lagging, noLogs, noReceipts, withoutLogsAfter } from "../rpc-proxy.ts";
+import { unguarded } from "../unguarded.ts";
 import { balanceOf, expectBooks, expectNonces } from "./checks.ts";
 import { becomes, beginPlay, recover, sent, statusOf } from "./finish.ts";
 import { beginJourney } from "./journey.ts";
-import type { Stage } from "./stage.ts";
+import { neverStuck, type Stage } from "./stage.ts";
 
 const TOKEN = parseAbi([
   "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
@@ -33,21 +35,13 @@ export async function downWhileChainMoves(stage: Stage): Promise<void> {
 }
 
 /** Moves the end of a payment's offers, which never changes otherwise; null puts it back to what was signed. */
-async function moveDeadline(stage: Stage, paymentId: string, ago: string | null): Promise<void> {
-  const client = await stage.test.db.pool.connect();
-  try {
-    await client.query("begin");
-    await client.query("set local session_replication_role = replica");
-    await client.query(
-      `update payment_option set auth_deadline = coalesce(now() - $2::interval,
-         to_timestamp(("authorization" ->> 'deadline')::bigint)) where payment_id = $1`,
-      [paymentId, ago],
-    );
-    await client.query("commit");
-  } finally {
-    client.release();
-  }
-}
+const moveDeadline = (stage: Stage, paymentId: string, ago: string | null): Promise<void> =>
+  unguarded(
+    stage.test.db,
+    `update payment_option set auth_deadline = coalesce(now() - $2::interval,
+       to_timestamp(("authorization" ->> 'deadline')::bigint)) where payment_id = $1`,
+    [paymentId, ago],
+  );
 
 /** A payment in the direct flow is mined while nobody looks, and found when the offer it came from is long over. */
 export async function downForHours(stage: Stage): Promise<void> {
@@ -240,7 +234,7 @@ async function sendAhead(stage: Stage, action: Action, signature: string): Promi
   });
   const client = createWalletClient({
     account: privateKeyToAccount(stage.test.buyer("usdt").key),
-    transport: http(stage.url),
+    transport: nodeTransport(stage.url),
   });
   return client.sendTransaction({
     to: stage.deployment.usdc,
@@ -254,7 +248,8 @@ async function sendAhead(stage: Stage, action: Action, signature: string): Promi
 
 export async function frontRun(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
-  const server = await stage.start();
+  const registry = neverStuck;
+  const server = await stage.start({ registry });
   await play.journey.create(server.baseUrl);
   await play.journey.options(server.baseUrl);
   const [signature = ""] = await play.journey.sign();
@@ -266,7 +261,7 @@ export async function frontRun(stage: Stage): Promise<void> {
   await stage.mine();
   await becomes(stage, play, "succeeded");
   await server.kill();
-  await recover(stage, play);
+  await recover(stage, play, { registry });
   const receipt = await stage.rpc<{ status: string }>("eth_getTransactionReceipt", [own]);
   expect(receipt.status).toBe("0x0");
   const [intent] = await stage.rows(

@@ -2,12 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { MAX_POLL_MS } from "#server/domain/payment/polling.ts";
 import { startPostgres } from "#server/sandbox/postgres.ts";
 import { becomes, beginPlay, recover, sent, waitsAt } from "./finish.ts";
-import type { Stage } from "./stage.ts";
-
-/** A held poll is answered this long after the change at the latest: one look a second, and room for a busy machine. */
-const ANSWERED_WITHIN_MS = 4_000;
+import { release, type Stage } from "./stage.ts";
 
 const listeners = async (stage: Stage): Promise<string | undefined> =>
   (
@@ -30,19 +28,20 @@ export async function notificationLost(stage: Stage): Promise<void> {
     "nobody listens",
   );
   let answeredAt = 0;
+  const askedAt = performance.now();
   const held = stage
     .api(server.baseUrl)
-    .status(play.journey.id(), 20_000)
+    .status(play.journey.id(), MAX_POLL_MS)
     .finally(() => {
       answeredAt = performance.now();
     });
   await stage.looked();
   expect(answeredAt).toBe(0);
   await play.journey.confirm(server.baseUrl);
-  const changedAt = performance.now();
   expect((await held).body.status).toBe("processing");
   expect(await listeners(stage)).toBe("0");
-  expect(answeredAt - changedAt).toBeLessThan(ANSWERED_WITHIN_MS);
+  // One that sees no change is answered after the whole time, and not before.
+  expect(answeredAt - askedAt).toBeLessThan(MAX_POLL_MS);
   stage.database.keepOut(null);
   await play.expectOneOfEverything();
 }
@@ -141,10 +140,11 @@ export async function twoServers(stage: Stage): Promise<void> {
   expect((await leases(stage)).sessions).toBe(2);
   await first.kill();
   await play.expectOneOfEverything();
-  const after = await leases(stage);
-  // Work that comes up rarely is taken over when it comes up.
-  expect(after).toEqual({ sessions: 1, held: expect.any(Number) });
-  expect(after.held).toBeGreaterThanOrEqual(LEASES);
+  await stage.wait(
+    () => leases(stage),
+    (seen) => seen.sessions === 1 && seen.held >= LEASES,
+    "the second server holds every lease",
+  );
   const { body } = await stage.api(second.baseUrl).status(play.journey.id());
   expect(body.status).toBe("succeeded");
 }
@@ -153,7 +153,7 @@ export async function twoServers(stage: Stage): Promise<void> {
 export async function databaseProcessKilled(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
   const point = "confirm.before_commit";
-  const server = await stage.start({ armed: `${point}:delay=1000` });
+  const server = await stage.start({ armed: `${point}:hang` });
   await play.journey.create(server.baseUrl);
   await play.journey.options(server.baseUrl);
   const outputs = await play.journey.sign();
@@ -167,6 +167,7 @@ export async function databaseProcessKilled(stage: Stage): Promise<void> {
   );
   if (busy === undefined) throw new Error("no transaction is open");
   process.kill(busy.pid, "SIGKILL");
+  release(server);
   // Who is told that the service is away says the same again, as every wallet does.
   const first = await confirming;
   expect([200, 503], first.text).toContain(first.status);

@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import type { Registry } from "#server/platform/registry.ts";
 import { asOwner, fundGas } from "#server/sandbox/deploy.ts";
 import { loseAnswers, refuse } from "../rpc-proxy.ts";
 import type { TestServer } from "../world.ts";
@@ -13,17 +12,9 @@ import {
   statusOf,
   waitsAt,
 } from "./finish.ts";
-import { ended, reached, type Stage } from "./stage.ts";
+import { ended, neverStuck, reached, release, type Stage, stuckAfter } from "./stage.ts";
 
 const SEND = "eth_sendRawTransaction";
-
-/** A chain on which a transaction counts as stuck after this many seconds. */
-const stuckAfter =
-  (stuckAfterS: number) =>
-  (registry: Registry): Registry => ({
-    ...registry,
-    chains: registry.chains.map((chain) => ({ ...chain, stuckAfterS })),
-  });
 
 type StoredTx = { hash: string; role: string; intent_id: string; state: string };
 
@@ -49,11 +40,12 @@ export async function reservedCallTurnsInvalid(stage: Stage): Promise<void> {
         [journey.buyer.address, on],
       ),
     );
-  const armed = await stage.start({ armed: "submit.after_reserve:exit" });
+  const registry = neverStuck;
+  const armed = await stage.start({ armed: "submit.after_reserve:exit", registry });
   await journey.advance(armed.baseUrl);
   await diedAt(stage, armed, "submit.after_reserve");
   await listed(true);
-  await stage.start();
+  await stage.start({ registry });
   await stage.mineUntil(
     () => capturesOf(stage, play),
     ([tx]) => tx?.role === "fill" && tx.state === "superseded",
@@ -69,7 +61,8 @@ export async function reservedCallTurnsInvalid(stage: Stage): Promise<void> {
 /** Every node takes the bytes and no answer comes back; then the process dies too. */
 export async function broadcastAnswerLost(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
-  const first = await stage.start();
+  const registry = neverStuck;
+  const first = await stage.start({ registry });
   stage.node.fail(loseAnswers(SEND));
   await play.journey.advance(first.baseUrl);
   await stage.wait(
@@ -80,7 +73,7 @@ export async function broadcastAnswerLost(stage: Stage): Promise<void> {
   await first.kill();
   expect(await statusOf(stage, play)).toBe("processing");
   stage.node.fail(null);
-  await recover(stage, play);
+  await recover(stage, play, { registry });
   expect(await capturesOf(stage, play)).toHaveLength(1);
 }
 
@@ -136,25 +129,28 @@ export async function relayerWithoutGas(stage: Stage): Promise<void> {
 export async function twoWorkersSubmit(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
   const point = "capture.after_commit_raw";
-  const server = await stage.start({ env: { FLORIN_WORKER: "off" } });
-  const armed = `${point}:delay=4000`;
-  const workers = await Promise.all([
-    stage.start({ entry: "worker", armed }),
-    stage.start({ entry: "worker", armed }),
-  ]);
+  const registry = neverStuck;
+  const server = await stage.start({ env: { FLORIN_WORKER: "off" }, registry });
+  const other = await stage.start({ entry: "worker", registry });
+  // Only the chain's lease lets a worker look at it.
+  await stage.looked();
+  const paused = await stage.start({ entry: "worker", armed: `${point}:hang`, registry });
+  // The one with the lease stands still until the payment is the other one's work.
+  process.kill(other.pid, "SIGSTOP");
   await play.journey.advance(server.baseUrl);
+  await waitsAt(stage, paused, point);
+  process.kill(other.pid, "SIGCONT");
   await play.expectOneOfEverything();
-  const paused = workers.filter((worker) => reached(worker, point) !== null);
-  expect(paused.length).toBeGreaterThan(0);
-  await sentAgain(stage, paused[0]);
+  release(paused);
+  await sentAgain(stage, paused);
   expect(await capturesOf(stage, play)).toHaveLength(1);
   await play.expectOneOfEverything();
 }
 
 /** Waits until a worker that slept over the end of its transaction has sent the bytes after all, in vain. */
-async function sentAgain(stage: Stage, worker: TestServer | undefined): Promise<void> {
+async function sentAgain(stage: Stage, worker: TestServer): Promise<void> {
   await stage.wait(
-    async () => worker?.output() ?? "",
+    async () => worker.output(),
     (log) => /broadcast was not accepted/.test(log),
     "the worker that paused sends its bytes",
   );
@@ -184,7 +180,8 @@ export async function killedDuringReplacement(stage: Stage): Promise<void> {
 /** As `broadcastAnswerLost`, for the settlement's transaction. */
 export async function settlementAnswerLost(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
-  const first = await stage.start();
+  const registry = neverStuck;
+  const first = await stage.start({ registry });
   await play.journey.advance(first.baseUrl);
   await sent(stage, play);
   await stage.mine();
@@ -197,7 +194,7 @@ export async function settlementAnswerLost(stage: Stage): Promise<void> {
   );
   await first.kill();
   stage.node.fail(null);
-  await recover(stage, play);
+  await recover(stage, play, { registry });
   const txs = await stage.rows(
     `select t.hash from settlement s join chain_tx t on t.intent_id = s.intent_id where s.payment_id = $1`,
     [play.journey.id()],
@@ -209,18 +206,20 @@ export async function settlementAnswerLost(stage: Stage): Promise<void> {
 export async function twoWorkersSettle(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
   const point = "settlement.after_commit_raw";
-  const server = await stage.start({ env: { FLORIN_WORKER: "off" } });
-  const first = await stage.start({ entry: "worker", armed: `${point}:delay=5000` });
+  const registry = neverStuck;
+  const server = await stage.start({ env: { FLORIN_WORKER: "off" }, registry });
+  const first = await stage.start({ entry: "worker", armed: `${point}:hang`, registry });
   await play.journey.advance(server.baseUrl);
   await sent(stage, play);
   await stage.mine(4);
   await waitsAt(stage, first, point);
-  await stage.start({ entry: "worker" });
+  await stage.start({ entry: "worker", registry });
   const ended = await stage.rows(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'florin-lease' and datname = current_database()`,
   );
   expect(ended.length).toBeGreaterThan(0);
   await play.expectOneOfEverything();
+  release(first);
   await sentAgain(stage, first);
   await stage.looked();
   await play.expectOneOfEverything();

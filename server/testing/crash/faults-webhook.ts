@@ -72,8 +72,11 @@ export const crashWhileTelling = (stage: Stage, point: string): Promise<void> =>
   withReceivers(stage, 1, async (program) => {
     if (program === undefined) throw new Error("no receiver");
     const play = await beginPlay(stage);
+    // What earlier rows left is told by a server that lives: the next one is to die of this payment.
+    const before = await stage.start();
+    await hook(stage, before.baseUrl, program);
+    await before.kill();
     const armed = await stage.start({ armed: `${point}:exit@1` });
-    await hook(stage, armed.baseUrl, program);
     await advanceOrLose(play.journey, armed.baseUrl);
     await diedAt(stage, armed, point);
     await hurry(stage);

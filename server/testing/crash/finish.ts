@@ -17,7 +17,7 @@ export type PaidWith = "USDC" | "USDT";
 /** Begins a payment of 12.50 USD, or of `value` cents, on the first chain; in USDC unless told otherwise. */
 export async function beginPlay(
   stage: Stage,
-  options: { value?: string; lifetimeS?: number; symbol?: PaidWith } = {},
+  options: { value?: string; symbol?: PaidWith } = {},
 ): Promise<Play> {
   const journey = beginJourney(stage, options);
   const token = options.symbol === "USDT" ? "usdt" : "usdc";

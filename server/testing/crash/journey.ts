@@ -8,8 +8,6 @@ type Wanted = {
   unit?: string;
   symbol?: "USDC" | "USDT";
   flow?: "intermediary" | "direct";
-  /** How long the window is open, in seconds from the create. */
-  lifetimeS?: number;
 };
 
 type Option = {
@@ -58,32 +56,27 @@ export function beginJourney(stage: Stage, wanted: Wanted = {}): Journey {
   let option: Option | null = null;
   let outputs: string[] | null = null;
   let confirmed = false;
-  let expiry: { expiresAt: number } | undefined;
   const journey: Journey = {
     id: () => id,
     key,
     buyer,
     option: () => option,
     async create(baseUrl) {
-      // The same words in every try: the end of the window is set once.
-      if (wanted.lifetimeS !== undefined)
-        expiry ??= { expiresAt: Math.floor(Date.now() / 1000) + wanted.lifetimeS };
       const { body } = await answered(
-        stage
-          .api(baseUrl)
-          .create({ value, unit, flow, ...expiry, headers: { "Idempotency-Key": key } }),
+        stage.api(baseUrl).create({ value, unit, flow, headers: { "Idempotency-Key": key } }),
         201,
       );
       id = body.paymentId;
     },
     async options(baseUrl) {
-      const { body } = await answered(
-        stage.api(baseUrl).options(id, [`${stage.caip2}:${buyer.address}`]),
-        200,
-      );
-      const found = body.options.find((o: Option) => o.amount.display.assetSymbol === symbol);
-      if (found === undefined) throw new Error(`no ${symbol}: ${JSON.stringify(body)}`);
-      option = found;
+      const accounts = [`${stage.caip2}:${buyer.address}`];
+      const ask = async (): Promise<Option | undefined> => {
+        const { body } = await answered(stage.api(baseUrl).options(id, accounts), 200);
+        return body.options.find((o: Option) => o.amount.display.assetSymbol === symbol);
+      };
+      // A chain that was too busy to answer offers nothing at that moment, so a wallet asks again.
+      const found = await stage.wait(ask, (one) => one !== undefined, `${symbol} is offered`);
+      option = found ?? null;
     },
     async sign() {
       if (option === null) throw new Error("nothing to sign yet");

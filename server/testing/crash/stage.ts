@@ -64,6 +64,17 @@ const inAHurry = (registry: Registry): Registry => ({
   })),
 });
 
+/** A chain on which a transaction counts as stuck after this many seconds. */
+export const stuckAfter =
+  (stuckAfterS: number) =>
+  (registry: Registry): Registry => ({
+    ...registry,
+    chains: registry.chains.map((chain) => ({ ...chain, stuckAfterS })),
+  });
+
+/** Chains on which nothing is replaced, however long the machine stands still: for rows that count transactions. */
+export const neverStuck = stuckAfter(3_600);
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A fail point's line that a process printed, or null. */
@@ -72,6 +83,9 @@ export const reached = (server: TestServer, point: string): string | null =>
     .output()
     .split("\n")
     .find((line) => line.startsWith(`failpoint ${point}:`)) ?? null;
+
+/** Lets a process go on that hangs at a fail point. */
+export const release = (server: TestServer): void => void process.kill(server.pid, "SIGUSR2");
 
 /** Resolves when the process has ended; throws with the end of its log when it does not. */
 export async function ended(server: TestServer, withinMs = WITHIN_MS): Promise<void> {

@@ -1,0 +1,30 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { armFailpoints, failpoint } from "./failpoint.ts";
+
+afterEach(() => {
+  armFailpoints(undefined);
+  vi.restoreAllMocks();
+});
+
+// Guarantee: who reads that a process hangs can let it go on, and the signal is nobody's before and after.
+test("a hang ends when it is released", async () => {
+  const told: number[] = [];
+  vi.spyOn(process.stderr, "write").mockImplementation(
+    () => told.push(process.listenerCount("SIGUSR2")) > 0,
+  );
+  armFailpoints("a.point:hang@2");
+  await failpoint("a.point");
+  expect(told).toEqual([]);
+  const hanging = failpoint("a.point");
+  expect(told).toEqual([1]);
+  process.emit("SIGUSR2");
+  await hanging;
+  expect(process.listenerCount("SIGUSR2")).toBe(0);
+  await failpoint("a.point");
+});
+
+// Guarantee: a point that would do something else than was meant does not arm.
+test("what is refused", () => {
+  for (const spec of ["a.point", "a.point:sleep", "a.point:delay", "a.point:exit@", ""])
+    expect(() => armFailpoints(spec)).toThrow("FAILPOINT: not understood");
+});
