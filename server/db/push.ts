@@ -90,6 +90,13 @@ export const pushTx = (query: Query): PushTx => ({
       [chain, hash],
     );
   },
+  async updatePush({ chain, hash, paymentId }, { state, nonce }) {
+    await query(
+      `update push_tx set state = $4, nonce = coalesce($5, nonce), updated_at = clock_timestamp()
+       where chain = $1 and hash = $2 and payment_id = $3`,
+      [chain, hash, paymentId, state, nonce],
+    );
+  },
   async setPush({ chain, hash, paymentId, optionId }, { state, nonce }) {
     await query(
       `insert into push_tx (chain, hash, payment_id, option_id, state, nonce) values ($1, $2, $3, $4, $5, $6)
@@ -135,7 +142,8 @@ export const pushReads = (db: Database): PushStore => ({
     const rows = await db.query<PushRow>(
       `select t.chain, t.hash, t.payment_id, t.option_id, f.sender, f.recipient, f.value, f.tag from push_tx t
        join push_offer f on f.option_id = t.option_id join payment p on p.id = t.payment_id
-       where t.chain = $1 and p.status in ('requires_action', 'processing') and (
+       where t.chain = $1 and (p.status in ('requires_action', 'processing')
+           or t.state = 'known' and t.created_at > clock_timestamp() - interval '1 hour') and (
          t.state = 'known'
          or t.state = 'claimed' and clock_timestamp() - t.updated_at
            >= least(interval '1 minute', (clock_timestamp() - t.created_at) / 10)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { LimitName } from "#server/domain/limits.ts";
 import { isOver, type Limits } from "#server/ports/limits.ts";
 import { migrate } from "#server/sandbox/migrate.ts";
@@ -26,15 +26,19 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   vi.useRealTimers();
-  for (const counts of opened) counts.stop();
   await db?.close();
   await postgres?.stop();
   rmSync(dir, { recursive: true, force: true });
 });
 beforeEach(async () => {
+  // The clock stands at the beginning of a window that the database's own clock comes to in a minute or more; counts are told when the
+  // test says so, and none is forgotten in memory.
+  const minute = Math.ceil(vi.getRealSystemTime() / 60_000) + 1;
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: minute * 60_000 + 1 });
   await db.query(`delete from rate_count`);
-  // The clock stands at the beginning of a window, and counts are told when the test says so.
-  vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / 60_000) * 60_000 + 1 });
+});
+afterEach(() => {
+  for (const counts of opened.splice(0)) counts.stop();
 });
 
 /** The counters of one process. */

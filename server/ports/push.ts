@@ -43,6 +43,8 @@ export type PushTx = {
   endPushes(paymentId: string): Promise<void>;
   /** A mined transaction turned out not to pay: it locks nothing any more. */
   releasePush(chain: string, hash: string): Promise<void>;
+  /** Writes what a node says of a transaction that is still kept. */
+  updatePush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
   /** Writes what a node or a block says of a transaction, and the option it says it of; creates the row of one that nobody claimed. */
   setPush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
 };
@@ -56,7 +58,10 @@ export type PushStore = {
   pushMined(chain: string, hash: string, paymentId: string): Promise<boolean>;
   /** The payment whose tag a transfer carries; null: none was handed out with it. */
   paymentOfTag(chain: string, tag: string): Promise<string | null>;
-  /** Transactions to ask a node about: claimed, known, or gone from their block. Junk is asked about ever more rarely. */
+  /**
+   * Transactions to ask a node about: claimed, known, or gone from their block; of closed payments those known, for an hour, since
+   * their buyers are told. Junk is asked about ever more rarely.
+   */
   pushesToFollow(chain: string, limit: number): Promise<Push[]>;
   /** Payments in processing by a push whose transfer is in no block that counts. */
   lostPushes(chain: string, limit: number): Promise<LostPush[]>;

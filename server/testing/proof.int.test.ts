@@ -43,14 +43,7 @@ afterAll(() => world?.stop());
 /** The USDC option of an account; the account gets the money first. */
 async function usdcOption(id: string, address: Hex): Promise<Option> {
   await mint(shop().url(), deployment(), "usdc", address, 100_000_000n);
-  const listed = await shop()
-    .api()
-    .options(id, [`${CHAIN}:${address}`]);
-  const found = listed.body.options.find(
-    (one: Option) => one.amount.display.assetSymbol === "USDC",
-  );
-  if (found === undefined) throw new Error(`no USDC option: ${listed.text}`);
-  return found;
+  return shop().usdcOption(id, { address });
 }
 
 /** The two actions of a signature option with proof. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -22,6 +22,7 @@ let dir: string;
 let files: string;
 let env: NodeJS.ProcessEnv;
 let shell: Running;
+let placeholder: Server;
 const running: Running[] = [];
 const ran: string[] = [];
 
@@ -89,11 +90,11 @@ function asProgram(id: string, name: string, more: Record<string, string> = {}):
   return run("npx", ["node", file], more);
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
+/** Takes a port until `placeholder` is closed, so that nobody else gets it before the program that is to have it. */
+async function takePort(): Promise<string> {
+  placeholder = createServer().listen(0, "127.0.0.1");
+  await once(placeholder, "listening");
+  const address = placeholder.address();
   return String(typeof address === "object" ? address?.port : "");
 }
 
@@ -122,13 +123,14 @@ beforeAll(async () => {
     SANDBOX_DIR: dir,
     PORT: "0",
     DATABASE_URL: "",
-    RECEIVER_PORT: await freePort(),
+    RECEIVER_PORT: await takePort(),
   };
   await says(run("bash", ["-c", sample("start")]), /Florin is running at \S+/, 110_000);
   shell = run("bash", ["-c", "exec 2>&1; exec bash"]);
 });
 
 afterAll(async () => {
+  placeholder.close();
   // The first one is the sandbox: what talks to it ends before it.
   for (const program of running.toReversed()) await stop(program);
   await stopPostgresAt(join(dir, "postgres"));
@@ -141,6 +143,8 @@ test("every sample of the quick start works as it stands", async () => {
   await inShell("keys");
   const listening = run("bash", ["-c", sample("listen")]);
   const [, secret = ""] = await says(listening, /Signing secret: (whsec_\S+)/);
+  placeholder.close();
+  await once(placeholder, "close");
   const receiver = asProgram("receive", "receiver.ts", { WEBHOOK_SECRET: secret });
 
   const created = JSON.parse(await inShell("create"));

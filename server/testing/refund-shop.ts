@@ -1,11 +1,11 @@
-import { createWalletClient, type Hex, http } from "viem";
+import { createWalletClient, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { openContext } from "#server/cli/invariants/open.ts";
 import { inWords, runChecks } from "#server/cli/invariants/run.ts";
 import { readSettings } from "#server/cli/invariants/settings.ts";
 import { asOwner, fundGas, mint } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { seedMerchant } from "#server/sandbox/seed.ts";
 import { type Answer, actors, call, until } from "./api.ts";
 import type { TestWorld } from "./world.ts";
@@ -63,6 +63,8 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
     return { key, address };
   }
 
+  const mineEvery = (seconds: number) => rpc(chain().url, "evm_setIntervalMining", [seconds]);
+
   const rows = <Row = Record<string, string>>(text: string, values: unknown[] = []) =>
     world.db.query<Row>(text, values);
 
@@ -73,24 +75,52 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
     );
   }
 
-  /** A succeeded payment of 12.50 USD; `final` waits until its capture is. */
-  async function paid(shop: Merchant, options: { final?: boolean } = {}) {
-    const buyer = await newBuyer();
+  /** A payment of 12.50 USD whose money was taken from the buyer, as far as the service can do that. */
+  async function confirmed(shop: Merchant, buyer: { key: Hex }): Promise<string> {
     const made = await call(baseUrl(), "POST", "/v1/merchant/payment", {
       headers: shop.headers,
       body: { amount: { unit: "iso4217/USD", value: "1250" }, referenceId: "order-1" },
     });
     const id = String(made.body.paymentId);
-    await api.pay(id, buyer.key, "USDC");
-    await until(
+    const answer = await api.pay(id, buyer.key, "USDC");
+    expect(answer.status, answer.text).toBe(200);
+    return id;
+  }
+
+  const succeeded = (id: string) =>
+    until(
       () => api.status(id, 2_000),
       ({ body }) => body.status === "succeeded",
     );
-    if (options.final !== false)
-      await until(
-        () => rows(`select 1 from capture where payment_id = $1 and status = 'finalized'`, [id]),
-        (found) => found.length === 1,
-      );
+
+  /** A succeeded payment of 12.50 USD whose capture is final. */
+  async function paid(shop: Merchant) {
+    const buyer = await newBuyer();
+    const id = await confirmed(shop, buyer);
+    await succeeded(id);
+    await until(
+      () => rows(`select 1 from capture where payment_id = $1 and status = 'finalized'`, [id]),
+      (found) => found.length === 1,
+    );
+    return { id, buyer };
+  }
+
+  /** Until an intent has been sent. */
+  const sent = (column: "id" | "payment_id", value: string) =>
+    until(
+      () =>
+        rows(`select 1 from chain_intent where ${column} = $1 and state = 'broadcast'`, [value]),
+      (found) => found.length === 1,
+    );
+
+  /** As `paid`, but the capture is in the newest block; no further one is made until the test lets the chain go on. */
+  async function paidInNewestBlock(shop: Merchant) {
+    const buyer = await newBuyer();
+    await mineEvery(0);
+    const id = await confirmed(shop, buyer);
+    await sent("payment_id", id);
+    await rpc(chain().url, "evm_mine");
+    await succeeded(id);
     return { id, buyer };
   }
 
@@ -148,7 +178,7 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
     const [tx] = transfer.params;
     expect(tx.from).toBe(shop.account);
     const account = privateKeyToAccount(shop.key);
-    const wallet = createWalletClient({ account, transport: http(chain().url) });
+    const wallet = createWalletClient({ account, transport: nodeTransport(chain().url) });
     return wallet.sendTransaction({ to: tx.to, data: tx.data, chain: null });
   }
 
@@ -160,6 +190,23 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
       "function setBlacklisted(address account, bool listed)",
       [account, on],
     );
+
+  /** Sends a denial that comes before whatever else waits for the next block. */
+  async function denyFirst(account: Hex): Promise<void> {
+    const wallet = createWalletClient({
+      account: privateKeyToAccount(chain().ownerKey),
+      transport: nodeTransport(chain().url),
+    });
+    await wallet.writeContract({
+      address: chain().usdc,
+      abi: parseAbi(["function setBlacklisted(address account, bool listed)"]),
+      functionName: "setBlacklisted",
+      args: [account, true],
+      maxPriorityFeePerGas: 50_000_000_000n,
+      maxFeePerGas: 100_000_000_000n,
+      chain: null,
+    });
+  }
 
   /** Every invariant holds once nothing is under way. */
   async function expectInvariants(): Promise<void> {
@@ -176,13 +223,14 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
     );
     expect(aside).toEqual([{ sum: "0" }]);
   }
-  const mineEvery = (seconds: number) => rpc(chain().url, "evm_setIntervalMining", [seconds]);
   return {
     newMerchant,
     newBuyer,
     rows,
     balance,
     paid,
+    paidInNewestBlock,
+    sent,
     refund,
     read,
     becomes,
@@ -192,6 +240,7 @@ export function refundActors(world: TestWorld, baseUrl: () => string) {
     topics,
     send,
     denied,
+    denyFirst,
     chain,
     mineEvery,
     expectInvariants,

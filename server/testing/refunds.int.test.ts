@@ -135,9 +135,8 @@ test("two whole refunds at once", async () => {
 // Guarantee: before the payment's transfer is final nothing is sent back, and then the refund comes before the settlement.
 test("a refund of a capture that is not final waits for it", async () => {
   const shop = await shops.newMerchant({ schedule: "instant" });
-  await shops.mineEvery(3);
   try {
-    const { id, buyer } = await shops.paid(shop, { final: false });
+    const { id, buyer } = await shops.paidInNewestBlock(shop);
     const made = await shops.refund(shop, { paymentId: id, kind: "execute", amount: "2500000" });
     expect(await shops.rows(`select 1 from settlement where payment_id = $1`, [id])).toEqual([]);
     await shops.mineEvery(1);

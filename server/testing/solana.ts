@@ -22,7 +22,11 @@ import type { TestServer, TestWorld } from "./world.ts";
 /** A buyer of Solana with a key of its own. */
 export type SolanaBuyer = { key: string; address: string };
 
-type Listed = { id: string; actions: { type: string; data: { data: string } }[] };
+type Listed = {
+  id: string;
+  amount: { display: { assetSymbol: string } };
+  actions: { type: string; data: { data: string } }[];
+};
 
 /** The message that a served transaction asks to sign. */
 export const messageOf = (transaction: string): Uint8Array =>
@@ -45,15 +49,42 @@ export function solanaShop(world: TestWorld, server: () => TestServer) {
   };
   const rpc = <T>(method: string, params: unknown[] = []) =>
     solanaRpc<T>(chain().rpcUrl, method, params);
+  // A chain that was too busy to answer offers nothing at that moment.
   const optionOf = async (id: string, buyer: SolanaBuyer, symbol: "USDC" | "SOL") => {
-    const listed = await api.options(id, [`${chain().caip2}:${buyer.address}`]);
-    const option = listed.body.options?.find(
-      (one: { amount: { display: { assetSymbol: string } } }) =>
-        one.amount.display.assetSymbol === symbol,
+    const options = await until<Listed[]>(
+      async () => (await api.options(id, [`${chain().caip2}:${buyer.address}`])).body.options ?? [],
+      (listed) => listed.some(({ amount }) => amount.display.assetSymbol === symbol),
     );
-    if (option === undefined) throw new Error(`no ${symbol} option: ${listed.text}`);
-    return option as Listed;
+    const option = options.find(({ amount }) => amount.display.assetSymbol === symbol);
+    if (option === undefined) throw new Error(`no ${symbol} option`);
+    return option;
   };
+  /** Does `work` while no block is made but those it asks for: what is to be signed does not lapse, however long it takes. */
+  const standing = async <T>(work: () => Promise<T>): Promise<T> => {
+    await rpc("surfnet_pauseClock");
+    try {
+      return await work();
+    } finally {
+      await rpc("surfnet_resumeClock");
+    }
+  };
+  /** Makes blocks at once, while the clock stands. */
+  const step = async (blocks: number): Promise<void> => {
+    for (let made = 0; made < blocks; made++) {
+      const { absoluteSlot } = await rpc<{ absoluteSlot: number }>("getEpochInfo");
+      await rpc("surfnet_timeTravel", [{ absoluteSlot: absoluteSlot + 1 }]);
+    }
+  };
+  /** Until a payment's transaction has been sent. */
+  const sent = (id: string) =>
+    until(
+      () =>
+        world.db.query(
+          `select 1 from chain_intent where payment_id = $1 and kind = 'capture' and broadcast_at is not null`,
+          [id],
+        ),
+      (rows) => rows.length > 0,
+    );
   const fetchIt = (
     id: string,
     option: Listed,
@@ -63,12 +94,32 @@ export function solanaShop(world: TestWorld, server: () => TestServer) {
       headers: api.gatewayHeaders,
       body: { optionId: option.id, data },
     });
+  /** Option and the transaction to sign. */
+  const asked = async (id: string, buyer: SolanaBuyer, symbol: "USDC" | "SOL") => {
+    const option = await optionOf(id, buyer, symbol);
+    const fetched = await fetchIt(id, option);
+    const transaction = fetched.body.actions?.[0]?.data?.params?.[0]?.transaction;
+    if (typeof transaction !== "string") throw new Error(`nothing to sign: ${fetched.text}`);
+    return { option, transaction, fetched };
+  };
+  /** Everything a wallet does, until our transaction is on its way. */
+  const handIn = async (id: string, buyer: SolanaBuyer, symbol: "USDC" | "SOL") => {
+    const { option, transaction, fetched } = await asked(id, buyer, symbol);
+    const done = await api.confirm(id, option.id, [signTransaction(buyer, transaction)]);
+    if (done.status !== 200) throw new Error(done.text);
+    await sent(id);
+    return { option, fetched, done };
+  };
   return {
     ...api,
     chain,
     rpc,
     optionOf,
     fetchIt,
+    asked,
+    standing,
+    step,
+    sent,
     async created(options: Parameters<typeof api.create>[0] = {}): Promise<string> {
       const answer = await api.create(options);
       if (answer.status !== 201) throw new Error(answer.text);
@@ -81,14 +132,10 @@ export function solanaShop(world: TestWorld, server: () => TestServer) {
       if (holds.usdc) await fundToken(rpcUrl, buyer.address, memory.mint, holds.usdc);
       return buyer as SolanaBuyer;
     },
-    /** Option and the transaction to sign. */
-    async asked(id: string, buyer: SolanaBuyer, symbol: "USDC" | "SOL") {
-      const option = await optionOf(id, buyer, symbol);
-      const fetched = await fetchIt(id, option);
-      const transaction = fetched.body.actions?.[0]?.data?.params?.[0]?.transaction;
-      if (typeof transaction !== "string") throw new Error(`nothing to sign: ${fetched.text}`);
-      return { option, transaction, fetched };
-    },
+    handIn,
+    /** As `handIn`, and no block is made meanwhile. */
+    paySolana: (id: string, buyer: SolanaBuyer, symbol: "USDC" | "SOL") =>
+      standing(() => handIn(id, buyer, symbol)),
     final: (id: string, withinMs = 60_000) =>
       until(
         () => api.status(id, 2_000),

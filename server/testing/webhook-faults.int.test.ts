@@ -128,6 +128,9 @@ const TROUBLES: Record<string, Behaviour> = {
   },
 };
 
+/** Those that would go on for ever. */
+const SLOW = ["never answers", "answers a byte each second", "sends a byte of headers each second"];
+
 // Guarantee: receivers that are slow, broken or hostile delay nobody, are given up on in time, and lose nothing.
 test("one good receiver among bad ones", async () => {
   await worker();
@@ -152,13 +155,14 @@ test("one good receiver among bad ones", async () => {
   await shop.endpoint(good.url);
   const { id: greedyId } = await shop.endpoint(greedy.url);
   const payments = await inParallel(40, () => shop.created());
-  const startedAt = performance.now();
   await until(
     async () => good.received.length,
     (count) => count >= 40,
-    10_000,
   );
-  expect(performance.now() - startedAt).toBeLessThan(10_000);
+  // Each attempt at a receiver that never answers takes 15 seconds: nobody waited for its forty.
+  const silent = await shop.deliveries(bad.get("never answers") ?? "");
+  expect(silent).toHaveLength(40);
+  expect(silent.filter(({ attemptCount }) => attemptCount > 0).length).toBeLessThan(5);
   expect(new Set(good.received.map(({ body }) => body.data.payment_id))).toEqual(new Set(payments));
   expect(good.received).toHaveLength(40);
   expect(lured.received).toHaveLength(0);
@@ -175,14 +179,13 @@ test("one good receiver among bad ones", async () => {
     const tried = await until(
       () => shop.deliveries(id),
       (all) => all.some(({ attemptCount }) => attemptCount > 0),
-      40_000,
     );
     expect(
       tried.every(({ state }) => state === "pending"),
       name,
     ).toBe(true);
     const { attempts } = await shop.delivery(tried.find((one) => one.attemptCount > 0)?.id);
-    expect(attempts[0].durationMs, name).toBeLessThan(17_000);
+    if (SLOW.includes(name)) expect(attempts[0].error, name).toBe("no complete answer within 15 s");
     if (attempts[0].responseStatus === null || name.startsWith("breaks"))
       expect(attempts[0].error, name).not.toBeNull();
   }
@@ -219,10 +222,9 @@ test("a stop while a receiver hangs", async () => {
     async () => program.received.length,
     (count) => count > 0,
   );
-  const startedAt = performance.now();
   await first.stop();
+  // A worker that stops too slowly ends itself with another code.
   expect(await first.exited).toBe(0);
-  expect(performance.now() - startedAt).toBeLessThan(8_000);
   const [delivery] = await shop.deliveries(id);
   expect(delivery).toMatchObject({ state: "pending", attemptCount: 0 });
   expect(Date.parse(delivery.nextAttemptAt)).toBeLessThanOrEqual(Date.now());

@@ -197,11 +197,13 @@ test("topics, changes, a pause and the end of an endpoint", async () => {
   const two = await shop.cancelled();
   await until(
     async () => first.about(two),
-    (events) => events.length === 1,
+    (events) => events.length > 0,
   );
   expect((await shop.ask("PATCH", path, { state: "disabled" })).body.state).toBe("disabled");
   await shop.cancelled();
   await shop.settled();
+  // Five seconds later a second attempt may have come before the pause.
+  const before = first.received.length;
   await shop.pass(3_600);
   const changed = await shop.ask("PATCH", path, {
     url: second.url,
@@ -212,7 +214,7 @@ test("topics, changes, a pause and the end of an endpoint", async () => {
   expect(changed.body).toMatchObject({ url: second.url, description: null, topics: [] });
   await shop.settled();
   expect(second.received.map(({ body }) => body.data.payment_id)).toEqual([two]);
-  expect(first.received).toHaveLength(2);
+  expect(first.received).toHaveLength(before);
 
   for (let n = 0; n < 2; n++)
     expect(await shop.ask("DELETE", path)).toMatchObject({
@@ -250,14 +252,13 @@ test("deliveries, their attempts and sending again", async () => {
     responseBody: "no",
     error: null,
   });
-  const [first] = delivery.attempts;
-  const [{ due } = { due: 0 }] = await world.db.query<{ due: number }>(
-    `select extract(epoch from due_at)::float8 as due from webhook_delivery
+  const [{ left } = { left: 0 }] = await world.db.query<{ left: number }>(
+    `select extract(epoch from due_at - clock_timestamp())::float8 as left from webhook_delivery
      where id = $1 and attempts = 1`,
     [pending.id],
   );
   // Five seconds after the first attempt; a slow machine may have made the second by now.
-  if (due > 0) expect(due - Date.parse(first.at) / 1000).toBeLessThan(7);
+  expect(left).toBeLessThanOrEqual(5);
   for (let made = 1; made < 10; made++) {
     await shop.pass(25 * 3600);
     await until(
@@ -271,9 +272,9 @@ test("deliveries, their attempts and sending again", async () => {
     endedAt: expect.stringMatching(/Z$/),
     attemptCount: 10,
   });
-  const ours = program.received.filter(({ body }) => body.id === pending.eventId);
-  expect(ours).toHaveLength(10);
-  expect(new Set(ours.map(({ text }) => text)).size).toBe(1);
+  const ours = () => program.received.filter(({ body }) => body.id === pending.eventId);
+  expect(ours()).toHaveLength(10);
+  expect(new Set(ours().map(({ text }) => text)).size).toBe(1);
 
   program.behave(take);
   const again = await shop.ask("POST", `/v1/webhook-deliveries/${pending.id}/redeliver`);
@@ -286,7 +287,7 @@ test("deliveries, their attempts and sending again", async () => {
     () => shop.delivery(again.body.id),
     ({ state }) => state === "succeeded",
   );
-  expect(program.received.at(-1)?.body.id).toBe(pending.eventId);
+  expect(ours()).toHaveLength(11);
   expect(await shop.delivery(pending.id)).toMatchObject({ state: "failed" });
 
   await shop.ask("PATCH", `/v1/webhook-endpoints/${endpointId}`, { state: "disabled" });
@@ -425,7 +426,7 @@ test("private addresses are refused at delivery", async () => {
   await shop.created();
   const [delivery] = await until(
     () => shop.deliveries(id),
-    (all) => all[0]?.attemptCount === 1,
+    (all) => all[0]?.attemptCount >= 1,
   );
   const { attempts } = await shop.delivery(delivery.id);
   expect(attempts[0]).toMatchObject({

@@ -22,7 +22,7 @@ async function follow(services: Services, chain: ChainPort, push: Push): Promise
   const found = await lookUpPush(chain, push);
   await services.store.transaction(async (tx) => {
     await tx.lockPayment(push.paymentId);
-    await tx.setPush(push, found);
+    await tx.updatePush(push, found);
   });
 }
 

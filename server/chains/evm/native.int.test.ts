@@ -2,6 +2,7 @@ import { type Hex, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OfferInput, TxPlan } from "#server/ports/chain.ts";
+import { until } from "#server/testing/api.ts";
 import { nonceOf, startTestChain, type TestChain } from "#server/testing/chain.ts";
 
 let world: TestChain;
@@ -49,7 +50,10 @@ test("a payout", async () => {
   const tx = { signer: intermediary.address, nonce, gas: simulated.gas, fees: await chain.fees() };
   const { hash, raw } = await chain.sign(plan, tx);
   expect(await chain.broadcast(raw)).toEqual({ kind: "accepted" });
-  const receipt = await chain.receipt(hash);
+  const receipt = await until(
+    () => chain.receipt(hash),
+    (found) => found !== null,
+  );
   expect(receipt?.status).toBe("success");
   expect(await chain.nativeBalance(to)).toBe(5_000n);
   const left = before - 5_000n - (receipt?.gasCost ?? 0n);

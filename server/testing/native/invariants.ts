@@ -3,6 +3,7 @@ import { openContext } from "#server/cli/invariants/open.ts";
 import { inWords, runChecks } from "#server/cli/invariants/run.ts";
 import { readSettings } from "#server/cli/invariants/settings.ts";
 import { until } from "../api.ts";
+import { unguarded } from "../unguarded.ts";
 import type { TestWorld } from "../world.ts";
 
 async function check(world: TestWorld) {
@@ -15,22 +16,11 @@ async function check(world: TestWorld) {
 
 /** The invariants that are violated while one statement is in force; it is taken back afterwards. */
 export async function violatedBy(world: TestWorld, change: string, undo: string) {
-  const run = async (text: string) => {
-    const client = await world.db.pool.connect();
-    try {
-      await client.query("begin");
-      await client.query("set local session_replication_role = replica");
-      await client.query(text);
-      await client.query("commit");
-    } finally {
-      client.release();
-    }
-  };
-  await run(change);
+  await unguarded(world.db, change);
   try {
     return (await check(world)).map(({ id }) => id);
   } finally {
-    await run(undo);
+    await unguarded(world.db, undo);
   }
 }
 

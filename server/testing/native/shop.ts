@@ -1,7 +1,7 @@
-import { createWalletClient, type Hex, http } from "viem";
+import { createWalletClient, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { fundGas } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { nativeAsset } from "#server/sandbox/world-registry.ts";
 import { type Action, type Answer, actors, call, until } from "../api.ts";
 import type { TestWorld } from "../world.ts";
@@ -36,7 +36,20 @@ export function nativeShop(world: TestWorld, baseUrl: () => string) {
   };
   const node = <T>(method: string, params: unknown[] = []) => rpc<T>(url(), method, params);
   const walletOf = ({ key }: Buyer) =>
-    createWalletClient({ account: privateKeyToAccount(key), transport: http(url()) });
+    createWalletClient({ account: privateKeyToAccount(key), transport: nodeTransport(url()) });
+  const listed = async (id: string, address: Hex): Promise<Option[]> =>
+    (await api().options(id, [`${CHAIN}:${address}`])).body.options ?? [];
+  // A chain that was too busy to answer offers nothing at that moment.
+  const optionWhere = async (id: string, address: Hex, wanted: (one: Option) => boolean) => {
+    const found = (
+      await until(
+        () => listed(id, address),
+        (options) => options.some(wanted),
+      )
+    ).find(wanted);
+    if (found === undefined) throw new Error("no such option");
+    return found;
+  };
   return {
     api,
     url,
@@ -53,11 +66,15 @@ export function nativeShop(world: TestWorld, baseUrl: () => string) {
       return answer.body.paymentId;
     },
     /** The ETH option of an account. */
-    async option(id: string, { address }: { address: Hex }): Promise<Option> {
-      const listed = await api().options(id, [`${CHAIN}:${address}`]);
-      const found = listed.body.options?.find((one: Option) => one.amount.unit.endsWith(NATIVE));
-      if (found === undefined) throw new Error(`no ETH option: ${listed.text}`);
-      return found;
+    option: (id: string, { address }: { address: Hex }): Promise<Option> =>
+      optionWhere(id, address, ({ amount }) => amount.unit.endsWith(NATIVE)),
+    /** The USDC option of an account. */
+    usdcOption: (id: string, { address }: { address: Hex }): Promise<Option> =>
+      optionWhere(id, address, ({ amount }) => amount.display.assetSymbol === "USDC"),
+    /** Whether an account is offered ETH at this moment. */
+    async isOffered(id: string, { address }: { address: Hex }): Promise<boolean> {
+      const found = await listed(id, address);
+      return found.some(({ amount }) => amount.unit.endsWith(NATIVE));
     },
     fetch: (id: string, optionId: string, data = ""): Promise<Answer> =>
       call(baseUrl(), "POST", `/v1/gateway/payment/${id}/fetch`, {
