@@ -6,8 +6,11 @@ process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= fileURLToPath(
   new URL("./prisma/schema-engine.mjs", import.meta.url),
 );
 
+const { DATABASE_URL } = process.env;
+
 export default defineConfig({
   schema: "prisma/schema",
   migrations: { path: "prisma/migrations" },
-  datasource: { url: process.env.DATABASE_URL ?? "postgresql://florin@127.0.0.1:5432/florin" },
+  // Without one there is nothing to migrate; generating needs none.
+  ...(DATABASE_URL ? { datasource: { url: DATABASE_URL } } : {}),
 });

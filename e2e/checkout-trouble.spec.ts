@@ -49,6 +49,68 @@ test("not enough, then another account", async ({ page, context, shop }) => {
   expect(await shop.holds("usdc", rich.address)).toBe(87_500_000n);
 });
 
+// Guarantee: a wallet pressed twice is one wallet, connected once, whichever of its answers comes.
+test("pressed twice", async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account(RICH));
+  const buyer = buyerOn(page);
+  await buyer.open(await shop.create());
+  const release = wallet.holdNext("eth_requestAccounts");
+  const list = page.getByRole("list", { name: "Wallets" });
+  await list.getByRole("button", { name: "Test Wallet" }).dblclick();
+  await buyer.sees("Look in your wallet");
+  wallet.refuseNext("eth_requestAccounts", -32002, "Already processing eth_requestAccounts.");
+  await buyer.click("Try again");
+  await buyer.sees("Test Wallet did not connect");
+  release();
+  await buyer.pick(USDC);
+  await buyer.click(/^Pay /);
+  await buyer.seesPaid();
+  expect(wallet.count("eth_requestAccounts")).toBe(2);
+});
+
+// Guarantee: who shows another account after a refusal pays with that one; nothing leads back to the account that is gone.
+test("another account after a refusal", async ({ page, context, shop }) => {
+  const [before, after] = [await shop.account(RICH), await shop.account(RICH)];
+  const wallet = await shop.wallet(context, before);
+  const buyer = buyerOn(page);
+  await buyer.open(await shop.create());
+  wallet.refuseNext("eth_signTypedData_v4");
+  await buyer.pay(USDC);
+  await buyer.sees("You declined in Test Wallet");
+  await wallet.changeKey(after.key);
+  await buyer.click("Try again");
+  await buyer.sees("Choose what to pay with");
+  await buyer.pick(USDC);
+  await buyer.click(/^Pay /);
+  await buyer.seesPaid();
+  expect(await shop.holds("usdc", before.address)).toBe(100_000_000n);
+  expect(await shop.holds("usdc", after.address)).toBe(87_500_000n);
+});
+
+// Guarantee: an answer that cannot be what was asked for ends nothing: a signature is asked for again, and of a transfer it is said that nobody knows.
+test("answers of another shape", async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account(RICH));
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  wallet.answerNext("eth_signTypedData_v4", null);
+  await buyer.pay(USDC);
+  await buyer.sees("The signature was not accepted");
+  wallet.answerNext("eth_signTypedData_v4", "0x1234");
+  await buyer.click("Try again");
+  await buyer.sees("The signature was not accepted");
+  await buyer.click("Choose another way to pay");
+  await buyer.pick(/ETH/);
+  wallet.answerNext("eth_sendTransaction", null);
+  await buyer.click(/^Pay /);
+  await buyer.sees("Did Test Wallet send the payment?");
+  expect((await shop.details(payment)).body.status).toBe("requires_action");
+  await buyer.click("It shows nothing, try again");
+  await buyer.pick(USDC);
+  await buyer.click(/^Pay /);
+  await buyer.seesPaid();
+});
+
 // Guarantee: a price that moved against the shop is shown, old and new, and only paid when the buyer accepts it.
 test("a moved price", async ({ page, context, shop }) => {
   const account = await shop.account(RICH);
@@ -173,14 +235,14 @@ test("offline and back", async ({ page, context, shop }) => {
   const buyer = buyerOn(page);
   await buyer.open(payment);
   await context.setOffline(true);
-  await buyer.sees("You are offline");
+  await buyer.sees("No connection right now");
   await context.setOffline(false);
   await buyer.sees("Choose how to pay");
   const release = wallet.holdNext("eth_signTypedData_v4");
   await buyer.pay(USDC);
   await buyer.sees("Confirm in Test Wallet");
   await context.setOffline(true);
-  await buyer.sees("You are offline");
+  await buyer.sees("No connection right now");
   const lost = page.waitForEvent("requestfailed", (one) => one.url().includes("checkout.confirm"));
   release();
   await lost;
@@ -231,11 +293,19 @@ test("sent, then refused", async ({ page, context, shop }) => {
   await buyer.pay(/ETH/);
   await buyer.sees("Confirm in Test Wallet");
   await shop.cancel(payment);
+  await buyer.reads("Test Wallet still shows the request. Decline it there");
   const goOn = await shop.holdBlocks();
   try {
     release();
     await buyer.sees("Your money arrived too late");
     await buyer.reads(/You sent .* after this payment had closed/);
+    // So it says after a reload and in another tab, before the money is there.
+    for (const one of [page, await context.newPage()]) {
+      await one.goto(payment.url);
+      const reader = buyerOn(one);
+      await reader.sees("Your money arrived too late");
+      await reader.reads(/You sent .* after this payment had closed/);
+    }
   } finally {
     await goOn();
   }

@@ -30,6 +30,11 @@ test("the first page says what is running and leads to the README", { tag: "@pho
 test("unknown addresses", async ({ page, everyChain }) => {
   const missing = await page.goto(`${everyChain.baseUrl}/no-such-page/at-all`);
   expect(missing?.status()).toBe(404);
+  const unreadable = await page.request.get(`${everyChain.baseUrl}/%E0%A4%A`);
+  expect([unreadable.status(), unreadable.headers()["content-type"]]).toEqual([
+    404,
+    "text/html; charset=utf-8",
+  ]);
   const api = await page.request.get(`${everyChain.baseUrl}/v1/nothing`);
   expect([api.status(), (await api.json()).code]).toEqual([404, "not_found"]);
 });

@@ -10,8 +10,24 @@ const NO_ACTION: readonly StateName[] = ["loading", "finding", "submitted", "unk
 /** The form brings its own button. */
 const FORMS: readonly StateName[] = ["information", "information_rejected"];
 
-const address = ({ baseUrl }: CheckoutWorld, state: StateName, lang = "en") =>
-  `${baseUrl}/gallery/${state}?lang=${lang}`;
+/** Nothing was handed in yet, and the payment is open: what is left of its time matters. */
+const UNPAID: readonly StateName[] = [
+  "connecting",
+  "finding",
+  "no_option",
+  "information",
+  "information_rejected",
+  "approval",
+  "approval_waiting",
+  "in_wallet",
+  "refused",
+  "quote_changed",
+  "nearly_expired",
+  "still_due",
+];
+
+const address = ({ baseUrl }: CheckoutWorld, state: StateName, lang = "en", more = "") =>
+  `${baseUrl}/gallery/${state}?lang=${lang}${more}`;
 
 /** Where the page is wider than the screen, somebody has to scroll sideways to read it. */
 const tooWide = (page: Page) =>
@@ -102,4 +118,93 @@ test("targets are 44 pixels", async ({ browser, shop }) => {
     );
     expect([state, small]).toEqual([state, []]);
   });
+});
+
+// Guarantee: a reader who makes the letters twice as large reads every state without scrolling sideways.
+test("letters may be twice as large", async ({ browser, shop }) => {
+  await lookAtStates(browser, { width: 390, height: 844 }, async (page, state) => {
+    await page.goto(address(shop, state));
+    await showsForm(page, state);
+    await page.evaluate(() => {
+      document.documentElement.style.fontSize = "200%";
+    });
+    expect([state, await tooWide(page)]).toEqual([state, 0]);
+  });
+});
+
+// Guarantee: the longest name a shop may have, without a place to break it, stays inside the page.
+test("a shop may have a long name", async ({ browser, shop }) => {
+  const merchant = `&merchant=${"Kaffeehaus".repeat(26).slice(0, 256)}`;
+  for (const viewport of [
+    { width: 320, height: 640 },
+    { width: 1280, height: 720 },
+  ])
+    await lookAtStates(browser, viewport, async (page, state) => {
+      await page.goto(address(shop, state, "en", merchant));
+      await showsForm(page, state);
+      expect([state, await tooWide(page)]).toEqual([state, 0]);
+      const outside = await page.evaluate(() => {
+        const edge = document.querySelector("section")?.getBoundingClientRect().right ?? 0;
+        const texts = [...document.querySelectorAll("section h1, section p, section a")];
+        return texts.filter((one) => one.getBoundingClientRect().right > edge + 1).length;
+      });
+      expect([state, outside]).toEqual([state, 0]);
+    });
+});
+
+// Guarantee: in the last quarter the time that is left is in sight wherever the payment is still open.
+test("the clock stays in sight", async ({ browser, shop }) => {
+  const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+  for (const state of UNPAID) {
+    await page.goto(address(shop, state, "en", "&closing"));
+    await expect(page.getByText("1:57", { exact: true })).toBeVisible();
+    expect([state, await tooWide(page)]).toEqual([state, 0]);
+  }
+  await page.close();
+});
+
+// Guarantee: where a reader's own colours replace ours, what can be pressed still has an edge.
+test("actions keep an edge without our colours", async ({ browser, shop }) => {
+  await lookAtStates(browser, { width: 390, height: 844 }, async (page, state) => {
+    await page.emulateMedia({ forcedColors: "active" });
+    await page.goto(address(shop, state));
+    await showsForm(page, state);
+    const bare = await page.evaluate(() =>
+      [...document.querySelectorAll("[data-main], form [type=submit]")]
+        .filter((one) => {
+          const { borderTopWidth, textDecorationLine } = getComputedStyle(one);
+          return Number.parseFloat(borderTopWidth) === 0 && textDecorationLine === "none";
+        })
+        .map((one) => one.textContent),
+    );
+    expect([state, bare]).toEqual([state, []]);
+  });
+});
+
+// Guarantee: what stands over the amount, and the title in a row of tabs, say whether there is still something to pay.
+test("the label and the title follow the payment", async ({ page, shop }) => {
+  const payment = await shop.create();
+  await page.goto(payment.url);
+  const label = page.locator("main header");
+  await expect(page).toHaveTitle(/^Pay Demo Shop · /);
+  await expect(label).toContainText("To pay");
+  await expect(page.getByRole("list", { name: "Wallets" })).toBeVisible();
+  await shop.cancel(payment);
+  await expect(page).toHaveTitle(/^Payment to Demo Shop · /);
+  await expect(label).toContainText("Amount");
+  await expect(label).not.toContainText("To pay");
+  await page.reload();
+  await expect(page).toHaveTitle(/^Payment to Demo Shop · /);
+  await expect(label).toContainText("Amount");
+});
+
+// Guarantee: where no script runs there is nothing to press that would do nothing, and nothing that seems to be under way.
+test("nothing is dead without scripts", async ({ browser, shop }) => {
+  const { url } = await shop.create();
+  const page = await browser.newPage({ javaScriptEnabled: false });
+  await page.goto(url);
+  await expect(page.getByText("To pay", { exact: true })).toBeVisible();
+  await expect(page.getByRole("button")).toHaveCount(0);
+  await expect(page.getByText("Looking for wallets")).toBeHidden();
+  await page.close();
 });

@@ -1,12 +1,14 @@
 type Rgb = readonly [number, number, number];
 
 const HEX = /^#?([0-9a-f]{6})$/i;
+/**
+ * `least`: the contrast of a colour with both grounds. 4.5 is what WCAG 2.2 AA asks for text in the smallest size; on dark ground a
+ * button of no more than that looks switched off.
+ */
 const SCHEMES = {
-  light: { card: [255, 255, 255], paper: [248, 246, 242], towards: 0 },
-  dark: { card: [29, 28, 25], paper: [20, 19, 17], towards: 255 },
+  light: { card: [255, 255, 255], paper: [248, 246, 242], towards: 0, least: 4.5 },
+  dark: { card: [29, 28, 25], paper: [20, 19, 17], towards: 255, least: 7 },
 } as const;
-/** Contrast of text in the smallest size that WCAG 2.2 AA asks for. */
-const TEXT = 4.5;
 
 function parse(hex: string): Rgb | null {
   const digits = HEX.exec(hex.trim())?.[1];
@@ -38,10 +40,10 @@ const hexOf = (rgb: Rgb): string =>
 
 /** The nearest colour that can be read on both grounds of a scheme. */
 function readable(colour: Rgb, scheme: keyof typeof SCHEMES): Rgb {
-  const { card, paper, towards } = SCHEMES[scheme];
+  const { card, paper, towards, least } = SCHEMES[scheme];
   for (let step = 0; step <= 20; step++) {
     const tried = mix(colour, towards, step / 20);
-    if (contrast(tried, card) >= TEXT && contrast(tried, paper) >= TEXT) return tried;
+    if (contrast(tried, card) >= least && contrast(tried, paper) >= least) return tried;
   }
   return [towards, towards, towards];
 }
@@ -63,5 +65,5 @@ export function accentCss(hex: string | null): string | null {
   if (light === null || dark === null) return null;
   const rule = ({ ground, ink }: { ground: Rgb; ink: Rgb }) =>
     `:root{--accent:${hexOf(ground)};--accent-ink:${hexOf(ink)};--accent-text:${hexOf(ground)}}`;
-  return `${rule(light)}@media (prefers-color-scheme:dark){${rule(dark)}}`;
+  return `${rule(light)}@media screen and (prefers-color-scheme:dark){${rule(dark)}}`;
 }

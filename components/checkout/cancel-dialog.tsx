@@ -32,10 +32,8 @@ export function CancelDialog({
   return (
     <Dialog title={t("cancel.title")} text={t("cancel.text", { merchant })} onClose={onClose}>
       <div role="alert">{failed && <Notice tone="warn">{t("cancel.failed")}</Notice>}</div>
-      <Button kind="secondary" onClick={onClose}>
-        {t("action.keep")}
-      </Button>
-      <Button busy={busy} onClick={onCancel}>
+      <Button onClick={onClose}>{t("action.keep")}</Button>
+      <Button kind="secondary" busy={busy} onClick={onCancel}>
         {t("action.cancel")}
       </Button>
     </Dialog>

@@ -24,7 +24,7 @@ function WalletRow({
       <button type="button" onClick={onChoose} data-main={isMain || undefined} className={ROW}>
         <WalletMark wallet={wallet} />
         <span className="grid min-w-0 flex-1">
-          <span className="truncate font-medium">{wallet.name}</span>
+          <span className="wrap-anywhere font-medium">{wallet.name}</span>
           {hint !== null && <span className="text-quiet text-sm">{hint}</span>}
         </span>
         <ChevronRight aria-hidden="true" className="size-5 shrink-0 text-quiet rtl:-scale-x-100" />
@@ -34,7 +34,7 @@ function WalletRow({
 }
 
 const Placeholder = ({ text }: { text: string }) => (
-  <div className="flex min-h-15 items-center gap-3.5 rounded-control border border-line border-dashed px-4 py-2.5 text-quiet text-sm">
+  <div className="flex min-h-15 items-center gap-3.5 rounded-control border border-line border-dashed px-4 py-2.5 text-quiet text-sm noscript:hidden">
     <span className="size-9 shrink-0 rounded-lg bg-soft motion-safe:animate-pulse" />
     {text}
   </div>
@@ -43,7 +43,7 @@ const Placeholder = ({ text }: { text: string }) => (
 /** Wallets that bring their own browser: for phones on which this page runs outside of one. */
 function WalletBrowsers({ words: { t }, link }: Pick<ScreenProps, "words" | "link">) {
   return (
-    <ul className="hidden gap-2 pointer-coarse:grid">
+    <ul className="hidden grid-cols-1 gap-2 pointer-coarse:grid">
       {WALLET_BROWSERS.map(({ name, href }) => (
         <li key={name}>
           <a href={href(link)} rel="noreferrer" className={ROW}>
@@ -53,7 +53,7 @@ function WalletBrowsers({ words: { t }, link }: Pick<ScreenProps, "words" | "lin
             >
               <Smartphone className="size-4.5" />
             </span>
-            <span className="min-w-0 flex-1 font-medium">
+            <span className="wrap-anywhere min-w-0 flex-1 font-medium">
               {t("wallets.open", { wallet: name })}
             </span>
             <ChevronRight
@@ -88,7 +88,7 @@ export function ChooseWallet({ words, wallets, lastWallet, link, act }: ScreenPr
         </Notice>
       )}
       {ordered.length > 0 && (
-        <ul aria-label={t("wallets.list")} className="grid gap-2">
+        <ul aria-label={t("wallets.list")} className="grid grid-cols-1 gap-2">
           {ordered.map((wallet, index) => (
             <WalletRow
               key={wallet.id}

@@ -1,8 +1,10 @@
 "use client";
 import { useEffect, useState } from "react";
+import { useTranslations } from "use-intl";
 import { CollectForm } from "#components/collect/collect-form.tsx";
 import { utcDay } from "#components/collect/model.ts";
-import { submitAnswers } from "#components/collect/submit.ts";
+import type { Refusal } from "#components/collect/refusal.ts";
+import { readFailure, submitAnswers } from "#components/collect/submit.ts";
 import { Button } from "#components/ui/button.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { Spinner } from "#components/ui/spinner.tsx";
@@ -11,18 +13,74 @@ import type { ApiClient } from "#server/trpc/client.ts";
 import type { Act } from "./act.ts";
 import { useWords } from "./use-words.ts";
 
-type Loaded = Asked | "loading" | "failed";
+/** Why there is no form: the server did not answer, or had too much to do, or will not take any details. */
+type Failure = "unreachable" | "busy" | "expired" | "state" | "other";
+type Loaded = Asked | "loading" | { failure: Failure };
+
+/** Milliseconds the form may take to come. */
+const PATIENCE_MS = 20_000;
+
+/** A link that does not hold is none of the buyer's making here: the page made it. */
+const ofRefusal = (refusal: Refusal): Failure => (refusal === "link" ? "other" : refusal);
+
+function failureOf(error: unknown): Failure {
+  const failed = readFailure(error);
+  if (failed.kind === "refused") return ofRefusal(failed.refusal);
+  return failed.kind === "busy" ? "busy" : "unreachable";
+}
+
+const TITLES = {
+  busy: "trouble.busyTitle",
+  expired: "refused.expiredTitle",
+  state: "refused.stateTitle",
+  other: "refused.otherTitle",
+} as const;
+
+/** Says what went wrong; a new try where one may help. */
+function NoForm({
+  failure,
+  merchant,
+  onRetry,
+}: {
+  failure: Failure;
+  merchant: string;
+  onRetry: () => void;
+}) {
+  const { t } = useWords();
+  const collect = useTranslations("collect");
+  return (
+    <>
+      <Notice tone="warn">
+        {failure === "unreachable" ? (
+          t("state.refused.server")
+        ) : (
+          <>
+            <strong className="block font-medium">{collect(TITLES[failure])}</strong>
+            {t(`details.${failure}`, { merchant })}
+          </>
+        )}
+      </Notice>
+      {failure !== "expired" && (
+        <Button wide onClick={onRetry}>
+          {t("action.retry")}
+        </Button>
+      )}
+    </>
+  );
+}
 
 /** The form an account owes, inside the checkout; one that owes none goes on by itself. */
 export function DetailsForm({
   api,
   paymentId,
+  merchant,
   account,
   nowMs,
   act,
 }: {
   api: ApiClient;
   paymentId: string;
+  merchant: string;
   account: string;
   nowMs: number;
   act: Act;
@@ -35,13 +93,14 @@ export function DetailsForm({
   useEffect(() => {
     let isHere = true;
     setForm("loading");
-    api.checkout.collectForm.query({ id: paymentId, account }).then(
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    api.checkout.collectForm.query({ id: paymentId, account }, { signal }).then(
       (asked) => {
         if (!isHere) return;
         if (asked === null || asked.given) act({ do: "details_given" });
         else setForm(asked);
       },
-      () => isHere && setForm("failed"),
+      (error) => isHere && setForm({ failure: failureOf(error) }),
     );
     return () => {
       isHere = false;
@@ -55,14 +114,9 @@ export function DetailsForm({
         {t("state.loading.title")}
       </p>
     );
-  if (form === "failed")
+  if ("failure" in form)
     return (
-      <>
-        <Notice tone="warn">{t("state.refused.server")}</Notice>
-        <Button wide onClick={() => setTries(tries + 1)}>
-          {t("action.retry")}
-        </Button>
-      </>
+      <NoForm failure={form.failure} merchant={merchant} onRetry={() => setTries(tries + 1)} />
     );
   const link = { pid: form.paymentId, accounts: form.accounts, t: form.token };
   return (
@@ -76,7 +130,7 @@ export function DetailsForm({
       }}
       onEnd={(ended) => {
         if (ended.kind === "stored") act({ do: "details_given" });
-        else setForm("failed");
+        else setForm({ failure: ofRefusal(ended.refusal) });
       }}
     />
   );

@@ -3,37 +3,44 @@ import { Disclosure } from "#components/ui/disclosure.tsx";
 import { Money } from "#components/ui/money.tsx";
 import type { CheckoutView, ShownTx } from "#server/contract/checkout.ts";
 import { addressOf, shortAddress } from "./links.ts";
-import type { Words } from "./words.ts";
+import type { WordKey, Words } from "./words.ts";
 
 type Fact = {
   name: string;
   value: string;
-  /** What is copied; also says that the value is an id and reads from left to right. */
+  /** What is copied and printed whole; also says that the value is an id and reads from left to right. */
   copy?: { text: string; label: string } | undefined;
   href?: string | null;
 };
 
-function txFact({ t }: Words, { id, url }: ShownTx): Fact {
+const TX_WORDS = {
+  paid: ["facts.transaction", "copy.transaction"],
+  refund: ["facts.refundTransaction", "copy.refundTransaction"],
+  arrived: ["facts.otherTransaction", "copy.otherTransaction"],
+} as const satisfies Record<string, readonly [name: WordKey, label: WordKey]>;
+
+function txFact({ t }: Words, of: keyof typeof TX_WORDS, { id, url }: ShownTx): Fact {
+  const [name, label] = TX_WORDS[of];
   return {
-    name: t("facts.transaction"),
+    name: t(name),
     value: shortAddress(id),
-    copy: { text: id, label: t("copy.transaction") },
+    copy: { text: id, label: t(label) },
     href: url,
   };
 }
 
 function paidFacts(words: Words, paid: NonNullable<CheckoutView["paid"]>): Fact[] {
   const { t } = words;
-  const account = (name: string, account: string): Fact => ({
+  const account = (name: string, label: string, account: string): Fact => ({
     name,
     value: shortAddress(addressOf(account)),
-    copy: { text: addressOf(account), label: t("copy.address") },
+    copy: { text: addressOf(account), label },
   });
   return [
     { name: t("facts.paid"), value: words.money(paid.money) },
-    account(t("facts.from"), paid.payer),
-    account(t("facts.to"), paid.recipient),
-    ...(paid.tx === null ? [] : [txFact(words, paid.tx)]),
+    account(t("facts.from"), t("copy.from"), paid.payer),
+    account(t("facts.to"), t("copy.to"), paid.recipient),
+    ...(paid.tx === null ? [] : [txFact(words, "paid", paid.tx)]),
     ...(paid.receivedAt === null
       ? []
       : [{ name: t("facts.received"), value: words.moment(paid.receivedAt) }]),
@@ -45,7 +52,7 @@ function factsOf(words: Words, view: CheckoutView): Fact[] {
   const { paid, id, createdAt, expiresAt, status } = view;
   return [
     { name: t("facts.amount"), value: price(view.amount) },
-    ...(paid === null ? [] : paidFacts(words, paid)),
+    ...(paid?.isSeen ? paidFacts(words, paid) : []),
     ...view.refunds
       .filter(({ state }) => state === "succeeded")
       .flatMap((one) => [
@@ -53,11 +60,11 @@ function factsOf(words: Words, view: CheckoutView): Fact[] {
           name: t("facts.refund"),
           value: `\u2068${money(one.money)}\u2069 · \u2068${moment(one.at)}\u2069`,
         },
-        ...(one.tx === null ? [] : [txFact(words, one.tx)]),
+        ...(one.tx === null ? [] : [txFact(words, "refund", one.tx)]),
       ]),
     ...view.arrivals.flatMap((one) => [
       { name: t("facts.arrived"), value: money(one.received) },
-      txFact(words, one.tx),
+      txFact(words, "arrived", one.tx),
     ]),
     { name: t("facts.paymentId"), value: id, copy: { text: id, label: t("copy.paymentId") } },
     { name: t("facts.created"), value: moment(createdAt) },
@@ -67,17 +74,29 @@ function factsOf(words: Words, view: CheckoutView): Fact[] {
   ];
 }
 
+/** Short on a screen, where it can be copied; whole on paper. */
+function Id({ short, whole }: { short: string; whole: string }) {
+  if (short === whole) return whole;
+  return (
+    <>
+      <span className="print:hidden">{short}</span>
+      <span className="hidden print:inline">{whole}</span>
+    </>
+  );
+}
+
 function Value({ value, copy, href }: Fact) {
-  if (copy === undefined) return <Money>{value}</Money>;
-  if (href == null) return <span className="code-line font-mono">{value}</span>;
+  if (copy === undefined) return <Money className="wrap-anywhere min-w-0 py-1.5">{value}</Money>;
+  const id = <Id short={value} whole={copy.text} />;
+  if (href == null) return <span className="code-line min-w-0 font-mono print:py-1.5">{id}</span>;
   return (
     <a
       href={href}
       target="_blank"
       rel="noreferrer"
-      className="code-line font-mono underline underline-offset-4"
+      className="code-line min-w-0 font-mono print:py-1.5 underline underline-offset-4"
     >
-      {value}
+      {id}
     </a>
   );
 }
@@ -92,15 +111,15 @@ export function FactsList({ words, view }: { words: Words; view: CheckoutView })
       title={t(isReceipt ? "facts.receipt" : "facts.title")}
       open={isReceipt}
     >
-      <dl className="grid text-sm">
+      <dl className="grid grid-cols-1 text-sm">
         {factsOf(words, view).map((fact, index) => (
           <div
             // biome-ignore lint/suspicious/noArrayIndexKey: two transactions may share a name
             key={`${fact.name} ${index}`}
-            className="flex min-h-11 items-center justify-between gap-6 border-line border-t"
+            className="flex min-h-11 flex-wrap items-center justify-between gap-x-6 border-line border-t"
           >
-            <dt className="shrink-0 text-quiet">{fact.name}</dt>
-            <dd className="flex min-w-0 items-center gap-1 text-end">
+            <dt className="wrap-anywhere py-1.5 text-quiet">{fact.name}</dt>
+            <dd className="ms-auto flex min-w-0 items-center gap-1 text-end">
               <Value {...fact} />
               {fact.copy && (
                 <CopyButton

@@ -39,7 +39,7 @@ export type Step =
   | ({ at: "refused"; why: Refusal; switching: boolean } & Paying)
   | ({ at: "requoted"; was: ShownMoney } & Paying)
   /** The wallet sent the money, and the payment had closed meanwhile. */
-  | ({ at: "sent_late" } & Paying)
+  | { at: "sent_late" }
   | { at: "handed_in" }
   | { at: "blocked" }
   | { at: "too_late" };
@@ -181,8 +181,6 @@ function whilePaying(step: Step & Paying, event: FlowEvent): Step {
       return { at: "unsure", ...same };
     case "hand_in":
       return { at: "handing_in", ...same };
-    case "sent_late":
-      return { at: "sent_late", ...same };
     case "requoted":
       return requote(same, event.found, event.why);
     case "again": {
@@ -201,6 +199,8 @@ function ended(event: FlowEvent): Step | null {
   switch (event.type) {
     case "handed_in":
       return { at: "handed_in" };
+    case "sent_late":
+      return { at: "sent_late" };
     case "blocked":
       return { at: "blocked" };
     case "too_late":
@@ -220,7 +220,10 @@ export function nextStep(step: Step, event: FlowEvent): Step {
   if (end !== null) return end.at === "idle" && isOut(step) ? step : end;
   if (event.type === "back") return back(step);
   if (event.type === "connect") return { at: "connecting", wallet: event.wallet, failed: null };
-  if (event.type === "other_tab" && step.at === "idle")
+  if (
+    event.type === "other_tab" &&
+    (step.at === "idle" || (step.at === "connecting" && event.busy))
+  )
     return { at: "idle", notice: event.busy ? "other_tab" : null };
   if (step.at === "connecting") {
     if (event.type === "connected")

@@ -12,14 +12,7 @@ export function KeepLink({ props: { words, view, link } }: { props: ScreenProps 
   });
   return (
     <div className="grid gap-1">
-      <CopyButton
-        text={link}
-        label={t("action.keepLink")}
-        copied={t("copy.done")}
-        className="min-h-12 w-full border border-edge bg-card font-medium text-base text-ink"
-        showLabel
-        isMain
-      />
+      <CopyButton text={link} label={t("action.keepLink")} copied={t("copy.done")} isMain />
       <ButtonLink kind="quiet" href={`mailto:?${mail.toString().replaceAll("+", "%20")}`}>
         {t("action.mailLink")}
       </ButtonLink>

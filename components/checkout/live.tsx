@@ -1,16 +1,28 @@
 "use client";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import type { WalletChain } from "#components/wallet/kit.ts";
-import type { CheckoutView } from "#server/contract/checkout.ts";
+import type { CheckoutView, ShownMoney } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
+import type { Step } from "./flow.ts";
 import { loadCode } from "./load-code.ts";
+import { phaseOf, titleOf } from "./phase.ts";
 import { Stage } from "./stage.tsx";
-import { screenOf } from "./state.ts";
+import { screenOf, tookNothing } from "./state.ts";
 import { tabMemory } from "./tab-memory.ts";
 import { useServerClock } from "./use-clock.ts";
 import { useLiveView } from "./use-live-view.ts";
 import { usePayer } from "./use-payer.ts";
+import { useWords } from "./use-words.ts";
 
 const CancelDialog = lazy(async () => ({
   default: (await loadCode(() => import("./cancel-dialog.tsx"))).CancelDialog,
@@ -48,6 +60,53 @@ function useLastWallet(paymentId: string): string | null {
   return last;
 }
 
+/** Keeps the title of the tab with the payment. */
+function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+}
+
+/** What a wallet was last asked to send here, once it may have come too late; null: that, or whether, is not known. */
+function useSent(step: Step): ShownMoney | null {
+  const asked = useRef<ShownMoney | null>(null);
+  if ("option" in step) asked.current = step.option.money;
+  return step.at === "sent_late" ? asked.current : null;
+}
+
+/** The name of the wallet that is asked to send, and would send to a payment that closed; null: none is. */
+const stillAsking = (step: Step, view: CheckoutView): string | null =>
+  step.at === "asking" && step.ask.kind === "send" && !step.switching && tookNothing(view.stage)
+    ? step.wallet.name
+    : null;
+
+/** The form for the account that pays, while its details are asked for; false: it is not shown, or its code is not here yet. */
+function useDetailsForm(step: Step, view: CheckoutView, act: (action: PageAction) => void) {
+  const [client, setClient] = useState<ApiClient | null>(null);
+  useEffect(() => {
+    // The client is callable, and a state would call it.
+    if (step.at === "information") void getApi().then((one) => setClient(() => one));
+  }, [step.at]);
+  const account = step.at === "information" ? step.option.account : null;
+  return useMemo(
+    () =>
+      account !== null &&
+      client !== null && (
+        <Suspense>
+          <DetailsForm
+            api={client}
+            paymentId={view.id}
+            merchant={view.merchant.name}
+            account={account}
+            nowMs={view.serverNow}
+            act={act}
+          />
+        </Suspense>
+      ),
+    [account, client, view.id, view.merchant.name, view.serverNow, act],
+  );
+}
+
 /** The checkout at work: follows the payment, leads through it, and shows the screen of the moment. */
 export function LiveCheckout({
   initial,
@@ -66,9 +125,10 @@ export function LiveCheckout({
   const payer = usePayer({ view, chains, getApi, see, wake });
   const { step, rejected, wallets, refresh } = payer;
   const [asksCancel, setAsksCancel] = useState(false);
-  const [client, setClient] = useState<ApiClient | null>(null);
   const screen = screenOf({ view, step, offline, rejected, nowMs });
   const lastWallet = useLastWallet(view.id);
+  const sent = useSent(step);
+  useTitle(titleOf(useWords(), view, phaseOf(view, screen.state)));
   const returns = useReturns(initial);
 
   const isStale =
@@ -77,10 +137,6 @@ export function LiveCheckout({
   useEffect(() => {
     if (isStale) refresh();
   }, [isStale, refresh]);
-  useEffect(() => {
-    // The client is callable, and a state would call it.
-    if (step.at === "information") void getApi().then((one) => setClient(() => one));
-  }, [step.at]);
 
   const { act: pay } = payer;
   const act = useCallback(
@@ -91,29 +147,24 @@ export function LiveCheckout({
     },
     [pay, wake, screen.state],
   );
-  const account = step.at === "information" ? step.option.account : null;
-  const form = useMemo(
-    () =>
-      account !== null &&
-      client !== null && (
-        <Suspense>
-          <DetailsForm
-            api={client}
-            paymentId={view.id}
-            account={account}
-            nowMs={view.serverNow}
-            act={act}
-          />
-        </Suspense>
-      ),
-    [account, client, view.id, view.serverNow, act],
-  );
+  const form = useDetailsForm(step, view, act);
   return (
     <>
       <Stage
         screen={screen}
         qr={qr}
-        given={{ view, act, nowMs, wallets, lastWallet, link, form, returns }}
+        given={{
+          view,
+          act,
+          nowMs,
+          wallets,
+          lastWallet,
+          link,
+          form,
+          returns,
+          sent,
+          stillAsks: stillAsking(step, view),
+        }}
       />
       {asksCancel && (
         <Suspense>

@@ -8,6 +8,9 @@ import type { ScreenProps } from "./screen-props.ts";
 import { TokenMark } from "./token-mark.tsx";
 import type { Words } from "./words.ts";
 
+/** Decoration; where letters are so large that an amount would be torn, it gives them its room. */
+const MARK = "size-9 @max-[12rem]:hidden";
+
 /** Who pays what beside the amount. */
 function costOf({ t }: Words, option: CheckoutOption): string {
   if (option.networkFee === "buyer") return t("options.fee");
@@ -27,15 +30,13 @@ function OptionRow({
   several: boolean;
   props: ScreenProps;
 }) {
-  const { t, amount, span } = words;
+  const { t, span } = words;
   const { money } = option;
   return (
     <label className="flex cursor-pointer items-start gap-3.5 rounded-control border border-edge bg-card px-4 py-3.5 has-checked:border-accent-text has-checked:bg-soft has-checked:ring-1 has-checked:ring-accent-text has-focus-visible:outline-3 has-focus-visible:outline-focus has-focus-visible:outline-offset-2">
-      <TokenMark symbol={money.symbol} iconUrl={money.iconUrl} />
+      <TokenMark symbol={money.symbol} iconUrl={money.iconUrl} className={MARK} />
       <span className="grid min-w-0 flex-1 gap-0.5">
-        <span className="font-medium">
-          {t("page.money", { amount: amount(money), network: money.network })}
-        </span>
+        <Money className="wrap-anywhere font-medium">{words.money(money)}</Money>
         <span className="text-quiet text-sm">
           {t("options.eta", { time: span(option.etaS) })}
           {" · "}
@@ -89,11 +90,11 @@ export function Unavailable({
   list: readonly UnavailableOption[];
   props: ScreenProps;
 }) {
-  const { amount, t } = words;
+  const { t } = words;
   const nameOf = ({ symbol, network }: UnavailableOption) =>
     symbol === null ? network : t("page.money", { amount: symbol, network });
   return (
-    <ul className="grid gap-1">
+    <ul className="@container grid grid-cols-1 gap-1">
       {list.map((one) => (
         <li
           key={`${one.account} ${one.chain} ${one.money?.asset ?? one.symbol}`}
@@ -102,17 +103,11 @@ export function Unavailable({
           <TokenMark
             symbol={one.money?.symbol ?? one.symbol ?? one.network}
             iconUrl={one.money?.iconUrl ?? null}
-            className="size-9 opacity-70 grayscale"
+            className={`${MARK} opacity-70 grayscale`}
           />
-          <span className="grid min-w-0 flex-1">
+          <span className="wrap-anywhere grid min-w-0 flex-1">
             <span>
-              {one.money === null ? (
-                nameOf(one)
-              ) : (
-                <Money>
-                  {t("page.money", { amount: amount(one.money), network: one.money.network })}
-                </Money>
-              )}
+              {one.money === null ? nameOf(one) : <Money>{words.money(one.money)}</Money>}
             </span>
             <span className="text-quiet text-sm">{reasonOf(words, one, view.merchant.name)}</span>
           </span>
@@ -141,11 +136,15 @@ export function OptionsList({ step, props }: { step: StepAt<"choosing">; props: 
   );
   return (
     <>
-      <div role="radiogroup" aria-label={t("options.list")} className="grid gap-2">
+      <div
+        role="radiogroup"
+        aria-label={t("options.list")}
+        className="@container grid grid-cols-1 gap-2"
+      >
         {options.slice(0, SHOWN).map(rowOf)}
         {options.length > SHOWN && (
           <Disclosure title={t("options.more")}>
-            <div className="grid gap-2">{options.slice(SHOWN).map(rowOf)}</div>
+            <div className="grid grid-cols-1 gap-2">{options.slice(SHOWN).map(rowOf)}</div>
           </Disclosure>
         )}
       </div>

@@ -27,6 +27,9 @@ export function Sign({
   );
 }
 
+/** As wide as the card. */
+const FOOT = "foot-bar -mx-5 mt-5 border-line border-t bg-card px-5 pt-3 sm:-mx-8 sm:px-8";
+
 export const HEADLINE_ID = "headline";
 
 /** One state: one headline, one line of help, one main action; `others` are the quiet ways out. */
@@ -37,6 +40,7 @@ export function Panel({
   help,
   children,
   main,
+  mainStays = false,
   others,
 }: {
   sign?: ReactNode;
@@ -45,10 +49,12 @@ export function Panel({
   help: string;
   children?: ReactNode;
   main?: ReactNode;
+  /** Keeps the main action in sight at the foot of the screen while what stands over it is longer than that. */
+  mainStays?: boolean;
   others?: ReactNode;
 }) {
   return (
-    <section aria-labelledby={HEADLINE_ID} className="grid motion-safe:animate-arrive">
+    <section aria-labelledby={HEADLINE_ID} className="flex flex-col motion-safe:animate-arrive">
       {(sign || corner) && (
         <div className="mb-5 flex min-h-11 items-center justify-between gap-4">
           {sign ?? <span />}
@@ -58,13 +64,15 @@ export function Panel({
       <h1
         id={HEADLINE_ID}
         tabIndex={-1}
-        className="text-balance font-semibold text-2xl leading-tight tracking-tight outline-none"
+        className="wrap-anywhere text-balance font-semibold text-2xl leading-tight tracking-tight outline-none"
       >
         {title}
       </h1>
-      <p className="mt-2 text-pretty text-quiet leading-relaxed">{help}</p>
-      {children && <div className="mt-6 grid gap-4 empty:hidden">{children}</div>}
-      {main && <div className="mt-6 grid empty:hidden">{main}</div>}
+      <p className="wrap-anywhere mt-2 text-pretty text-quiet leading-relaxed">{help}</p>
+      {children && <div className="mt-6 grid grid-cols-1 gap-4 empty:hidden">{children}</div>}
+      {main && (
+        <div className={`grid grid-cols-1 empty:hidden ${mainStays ? FOOT : "mt-6"}`}>{main}</div>
+      )}
       {others && (
         <div className="-mb-2 mt-2 flex flex-wrap justify-center gap-x-2 empty:hidden sm:-mb-4 print:hidden">
           {others}

@@ -13,16 +13,24 @@ import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } fro
 import { backoff } from "./load-code.ts";
 import { refusalIn } from "./refusal.ts";
 import { judge, rejectionIn } from "./rejection.ts";
-import { asResult, isEarlyStep, isSentByWallet, keptAfterRefusal, type Result } from "./results.ts";
+import {
+  asResult,
+  isEarlyStep,
+  isSentByWallet,
+  keptAfterRefusal,
+  lackOf,
+  type Result,
+} from "./results.ts";
 import { tookNothing } from "./state.ts";
 import type { TabLock } from "./tab-lock.ts";
-import { tabMemory } from "./tab-memory.ts";
+import { sentKey, tabMemory } from "./tab-memory.ts";
 
 /** What paying needs; `chains` are those the payment can be paid on. */
 export type PayerParts = {
   id: string;
   api: ApiClient;
-  finder: WalletFinder;
+  /** Null: no wallets are looked for, since nothing is to be paid any more. */
+  finder: () => WalletFinder | null;
   chains: readonly WalletChain[];
   lock: TabLock;
   step: () => Step;
@@ -40,6 +48,9 @@ const CLOSED = new Set(["payment_expired", "invalid_state"]);
 /** How often, and how many times, a closed payment is read for money that is on its way: ten minutes. */
 const ARRIVAL_EVERY_MS = 3_000;
 const ARRIVAL_LOOKS = 200;
+/** A wallet was asked for a permission, and its answer says nothing. */
+const UNCLEAR = { type: "refused", why: "unknown", switching: false } as const;
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Whether there is nothing to pay with while a network gave no answer. */
@@ -53,6 +64,8 @@ export class Payer {
   readonly #parts: PayerParts;
   #session: WalletSession | null = null;
   #leaveSession: () => void = () => {};
+  /** The wallet shows other accounts than those whose ways to pay are on the page. */
+  #hasMoved = false;
   /** Grows with each new undertaking; what an older one still brings is dropped. */
   #run = 0;
   #goOn: () => void = () => {};
@@ -65,14 +78,19 @@ export class Payer {
 
   /** Asks a wallet for its accounts, then what they can pay with. Only ever from a click. */
   async connect(wallet: WalletInfo): Promise<void> {
-    const { lock, dispatch, finder, chains } = this.#parts;
-    const run = ++this.#run;
-    if (!(await lock.take())) return dispatch({ type: "other_tab", busy: true });
+    const { lock, dispatch, chains } = this.#parts;
+    const finder = this.#parts.finder();
+    if (finder === null) return;
     dispatch({ type: "connect", wallet });
+    if (!(await lock.take())) return dispatch({ type: "other_tab", busy: true });
+    let run = ++this.#run;
     try {
       const session = await finder.connect(wallet.id, [...chains]);
-      // To disconnect it would take the permission from a later request to the same wallet, too.
-      if (run !== this.#run) return;
+      // Asked twice, a wallet may answer either request: the first answer counts, as long as it is waited for.
+      if (run !== this.#run) {
+        if (!this.#awaits(wallet)) return;
+        run = ++this.#run;
+      }
       this.#keep(session);
       tabMemory.write(`florin:wallet:${this.#parts.id}`, wallet.id);
       dispatch({ type: "connected", accounts: this.#accounts() });
@@ -81,6 +99,11 @@ export class Payer {
       return;
     }
     await this.find(run);
+  }
+
+  #awaits({ id }: WalletInfo): boolean {
+    const step = this.#parts.step();
+    return step.at === "connecting" && step.wallet.id === id;
   }
 
   /** Lets the wallet go; other tabs may pay again. */
@@ -93,10 +116,17 @@ export class Payer {
     this.#parts.dispatch({ type: "back" });
   }
 
-  /** Drops what is being asked and goes back to the ways to pay. */
+  /** Drops what is being asked and goes back to the ways to pay; those of the accounts that the wallet shows now. */
   back(): void {
     this.#run++;
     this.#parts.dispatch({ type: "back" });
+    if (this.#hasMoved) this.#lookAgain();
+  }
+
+  #lookAgain(): void {
+    this.#hasMoved = false;
+    this.#parts.dispatch({ type: "connected", accounts: this.#accounts() });
+    void this.find();
   }
 
   /** Reads anew what the accounts can pay with; networks that give no answer are asked again before the page has nothing to offer. */
@@ -121,6 +151,7 @@ export class Payer {
 
   /** Pays with an option; steps of it that the wallet has done before are not asked for again. */
   async pay(option: CheckoutOption): Promise<void> {
+    if (this.#hasMoved && !this.#accounts().includes(option.account)) return this.back();
     const run = ++this.#run;
     const sent = isSentByWallet(option) ? this.#sent() : null;
     if (sent !== null) return this.#handIn({ ...option, id: sent.optionId }, sent.results, run);
@@ -156,7 +187,9 @@ export class Payer {
     if (sent === null) return;
     const run = this.#run;
     const view = await this.#confirm(sent.optionId, sent.results).catch(() => null);
-    if (view !== null && run === this.#run) this.#parts.dispatch({ type: "handed_in" });
+    if (view === null || run !== this.#run) return;
+    if (tookNothing(view.stage)) return this.#seeArrival(run);
+    this.#parts.dispatch({ type: "handed_in" });
   }
 
   #sent(): { optionId: string; results: Result[] } | null {
@@ -165,7 +198,7 @@ export class Payer {
   }
 
   get #sentKey() {
-    return `florin:sent:${this.#parts.id}`;
+    return sentKey(this.#parts.id);
   }
 
   #accounts(): string[] {
@@ -191,9 +224,9 @@ export class Payer {
       if (change === "gone") {
         this.#run += at === "handing_in" ? 0 : 1;
         this.#parts.dispatch({ type: "wallet_gone" });
-      } else if (change === "accounts" && (at === "choosing" || at === "finding")) {
-        this.#parts.dispatch({ type: "connected", accounts: this.#accounts() });
-        void this.find();
+      } else if (change === "accounts") {
+        this.#hasMoved = true;
+        if (at === "choosing" || at === "finding") this.#lookAgain();
       }
     });
   }
@@ -236,9 +269,13 @@ export class Payer {
         if (run !== this.#run) return null;
         dispatch({ type: "ask", index, ask, switching });
       }
-      return {
-        value: await session.execute(action.data, { account: option.account, index, total }),
-      };
+      const value = await session.execute(action.data, { account: option.account, index, total });
+      const lack = lackOf(action.data.method, value);
+      if (lack === null) return { value };
+      if (run !== this.#run) return null;
+      if (lack === "signature") dispatch({ type: "refused", why: lack, switching });
+      else dispatch(ask.kind === "send" ? { type: "unsure" } : UNCLEAR);
+      return null;
     } catch (error) {
       if (run !== this.#run) return null;
       const why = failureOf(error);
@@ -301,7 +338,7 @@ export class Payer {
     for (let looks = 0; looks < ARRIVAL_LOOKS && run === this.#run; looks++) {
       const view = await api.checkout.view.query({ id }).catch(() => null);
       if (view !== null) see(view);
-      if (view !== null && view.arrivals.length > 0) return;
+      if (view !== null && view.arrivals.length > 0) return tabMemory.forget(this.#sentKey);
       await pause(ARRIVAL_EVERY_MS);
     }
   }
@@ -338,7 +375,8 @@ export class Payer {
   async #confirm(optionId: string, results: Result[]): Promise<CheckoutView> {
     const { api, id, see, lock } = this.#parts;
     const view = await api.checkout.confirm.mutate({ id, optionId, results });
-    tabMemory.forget(this.#sentKey);
+    // Of a closed payment nobody but this page may know yet that money was sent.
+    if (!tookNothing(view.stage)) tabMemory.forget(this.#sentKey);
     lock.release();
     see(view);
     return view;

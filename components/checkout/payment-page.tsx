@@ -4,7 +4,6 @@ import type { CheckoutView } from "#server/contract/checkout.ts";
 import { accentCss } from "./accent.ts";
 import { serverWords } from "./server-words.ts";
 import { Columns, type PageRequest, Shell } from "./shell.tsx";
-import { Summary } from "./summary.tsx";
 
 /** A payment's page: complete before any script runs, and a status page where none ever does. */
 export function PaymentPage({
@@ -20,24 +19,10 @@ export function PaymentPage({
   /** Draws the rest, given the code of the link. */
   children: (qr: ReactNode) => ReactNode;
 }) {
-  const words = serverWords(request.language);
-  const { t } = words;
-  const isOpen = view.status === "requires_action";
+  const { t } = serverWords(request.language);
   return (
     <Shell request={request} css={accentCss(view.merchant.accent)} sandbox={view.sandbox}>
-      <Columns>
-        <div className="lg:col-start-1 lg:row-start-1">
-          <Summary words={words} view={view} />
-          {!view.isFinal && (
-            <noscript>
-              <p className="mt-4 rounded-control bg-warn-soft px-4 py-3 text-sm text-warn leading-relaxed">
-                {t(isOpen ? "page.noScript" : "page.noScriptStatus")}
-              </p>
-            </noscript>
-          )}
-        </div>
-        {children(<QrCode text={link} label={t("qr.label")} className="w-full" />)}
-      </Columns>
+      <Columns>{children(<QrCode text={link} label={t("qr.label")} className="w-full" />)}</Columns>
     </Shell>
   );
 }

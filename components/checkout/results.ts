@@ -23,3 +23,20 @@ export const isSentByWallet = ({ steps }: CheckoutOption): boolean => steps.at(-
 /** The results that stay good after the server refused a signature: allowances stand, a refused proof takes all with it. */
 export const keptAfterRefusal = (results: Result[], issues: { path: string }[]): Result[] =>
   issues.some(({ path }) => path === "results.0") ? [] : results.slice(0, -1);
+
+const HASH = /^0x[0-9a-f]{64}$/i;
+/** From the shortest form of a signature up to what no wallet needs; contracts sign with more bytes than accounts do. */
+const SIGNATURE = /^0x([0-9a-f]{2}){64,8192}$/i;
+
+/**
+ * What an EVM wallet's answer lacks of being one: "signature" or "hash"; null: nothing. An answer of another shape is not handed in,
+ * since the server takes it as the word that the wallet cannot pay this way, and ends the payment.
+ */
+export function lackOf(method: string, output: unknown): "signature" | "hash" | null {
+  if (method === "eth_signTypedData_v4" || method === "personal_sign")
+    return typeof output === "string" && SIGNATURE.test(output) ? null : "signature";
+  if (method !== "eth_sendTransaction") return null;
+  const named = typeof output === "object" && output !== null && "hash" in output;
+  const hash = named ? output.hash : output;
+  return typeof hash === "string" && HASH.test(hash) ? null : "hash";
+}

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { WalletInfo } from "#components/wallet/kit.ts";
-import type { CheckoutView } from "#server/contract/checkout.ts";
+import type { CheckoutView, ShownMoney } from "#server/contract/checkout.ts";
 import type { Act } from "./act.ts";
 import type { Screen, StateName } from "./state.ts";
 import type { Words } from "./words.ts";
@@ -20,6 +20,10 @@ export type ScreenProps = {
   link: string;
   /** The form for the details of the account that pays. */
   form: ReactNode;
+  /** What the wallet sent after the payment had closed, and the server has not seen yet; null: nothing. */
+  sent: ShownMoney | null;
+  /** Name of the wallet that still asks to send the money, though the payment is closed; null: none does. */
+  stillAsks: string | null;
   /** Whether it may go back to the shop by itself. */
   returns: boolean;
 };

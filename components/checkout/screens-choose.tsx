@@ -1,14 +1,13 @@
 import { Clock, ScanSearch, Unplug, Wallet } from "lucide-react";
 import { Button } from "#components/ui/button.tsx";
-import { Countdown } from "#components/ui/countdown.tsx";
 import { Notice } from "#components/ui/notice.tsx";
 import { ChooseWallet } from "./choose-wallet.tsx";
+import { Corner } from "./corner.tsx";
 import type { StepAt } from "./flow.ts";
 import { OptionsList, Unavailable } from "./options-list.tsx";
 import { Panel, Sign } from "./panel.tsx";
 import type { ScreenOf, ScreenProps } from "./screen-props.ts";
 import { secondsLeft } from "./state.ts";
-import { WalletMark } from "./wallet-mark.tsx";
 
 function CancelButton({ words: { t }, act }: ScreenProps) {
   return (
@@ -55,7 +54,7 @@ export function ConnectingScreen({
   return (
     <Panel
       sign={failed ? <Sign icon={Unplug} tone="warn" /> : <Sign icon="wait" />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t(failed ? "state.connecting.refusedTitle" : "state.connecting.title", { wallet })}
       help={t(failed ? `state.connecting.${why}` : "state.connecting.help", { wallet })}
       main={
@@ -89,7 +88,7 @@ export function FindingScreen({
   return (
     <Panel
       sign={failed ? <Sign icon={ScanSearch} tone="warn" /> : <Sign icon="wait" />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t(failed ? "state.finding.failedTitle" : "state.finding.title")}
       help={t(failed ? "state.finding.failed" : "state.finding.help", {
         wallet: step.wallet.name,
@@ -142,6 +141,7 @@ export function OptionsScreen({
       title={t("state.options.title")}
       help={t("state.options.help", { wallet: step.wallet.name })}
       main={<PayButton step={step} props={props} />}
+      mainStays
       others={<OtherWallet {...props} />}
     >
       <OptionsList step={step} props={props} />
@@ -163,7 +163,7 @@ export function NoOptionScreen({
   return (
     <Panel
       sign={<Sign icon={Wallet} tone="warn" />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t("state.no_option.title")}
       help={
         unavailable.length > 0
@@ -199,10 +199,11 @@ export function NearlyExpiredScreen({
   return (
     <Panel
       sign={<Sign icon={Clock} tone="warn" />}
-      corner={<Countdown seconds={left} className="font-semibold text-warn text-xl" />}
+      corner={<Corner props={props} />}
       title={t("state.nearly_expired.title", { time: span(left) })}
       help={t("state.nearly_expired.help")}
       main={step.at === "choosing" ? <PayButton step={step} props={props} /> : undefined}
+      mainStays
       others={step.at === "choosing" ? <OtherWallet {...props} /> : <CancelButton {...props} />}
     >
       {step.at === "choosing" ? (

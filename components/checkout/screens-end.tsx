@@ -1,5 +1,6 @@
 import { Ban, Check, CircleAlert, CloudOff, Hourglass, Link2Off, Undo2, X } from "lucide-react";
 import { Button } from "#components/ui/button.tsx";
+import { Notice } from "#components/ui/notice.tsx";
 import type { CheckoutView } from "#server/contract/checkout.ts";
 import { KeepLink } from "./keep-link.tsx";
 import { addressOf, shortAddress } from "./links.ts";
@@ -62,6 +63,12 @@ const FAILED: Record<string, WordKey> = {
   broadcast_failed: "state.failed.broadcast_failed",
 };
 
+/** The payment is closed, and a wallet could still send its money. */
+function StillAsks({ props: { words, stillAsks } }: { props: ScreenProps }) {
+  if (stillAsks === null) return null;
+  return <Notice tone="warn">{words.t("notice.stillAsks", { wallet: stillAsks })}</Notice>;
+}
+
 /** Final, and no money was taken. */
 export function FailedScreen({ props }: { props: ScreenProps }) {
   const { t } = props.words;
@@ -72,6 +79,7 @@ export function FailedScreen({ props }: { props: ScreenProps }) {
       help={t(FAILED[props.view.failureCode ?? ""] ?? "state.failed.help")}
       main={<ReturnToShop props={props} to="error" label="action.newPayment" />}
     >
+      <StillAsks props={props} />
       <Strays props={props} />
     </Panel>
   );
@@ -88,6 +96,7 @@ export function ExpiredUnpaidScreen({ props }: { props: ScreenProps }) {
       help={t("state.expired_unpaid.help", { merchant: merchant.name })}
       main={<ReturnToShop props={props} to="error" label="action.newPayment" />}
     >
+      <StillAsks props={props} />
       <p className="text-quiet text-sm">
         {t("state.expired_unpaid.lasted", { time: span(expiresAt - createdAt) })}
       </p>
@@ -98,14 +107,16 @@ export function ExpiredUnpaidScreen({ props }: { props: ScreenProps }) {
 /** The window is over, and then money came. */
 export function ExpiredPaidScreen({ props }: { props: ScreenProps }) {
   const { t, money, price } = props.words;
-  const { view } = props;
+  const { view, sent } = props;
   const late = lastOf(view, "late", "short", "over", "double", "wrong_token", "other");
+  const moved = late?.received ?? sent ?? view.paid?.money ?? null;
+  const received = moved === null ? price(view.amount) : money(moved);
   return (
     <Panel
       sign={<Sign icon={CircleAlert} tone="warn" />}
       title={t("state.expired_paid.title")}
       help={t(late === null ? "state.expired_paid.sent" : "state.expired_paid.help", {
-        received: late === null ? price(view.amount) : money(late.received),
+        received,
         merchant: view.merchant.name,
       })}
       main={<KeepLink props={props} />}
@@ -125,6 +136,7 @@ export function CancelledScreen({ props }: { props: ScreenProps }) {
       help={t("state.cancelled.help")}
       main={<ReturnToShop props={props} to="error" />}
     >
+      <StillAsks props={props} />
       <Strays props={props} />
     </Panel>
   );

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Button, ButtonLink } from "#components/ui/button.tsx";
 import { Money } from "#components/ui/money.tsx";
 import { AskList } from "./ask-list.tsx";
+import { Corner } from "./corner.tsx";
 import type { StepAt } from "./flow.ts";
 import { Panel, Sign } from "./panel.tsx";
 import type { ScreenOf, ScreenProps } from "./screen-props.ts";
@@ -32,6 +33,7 @@ export function InformationScreen({
   return (
     <Panel
       sign={<Sign icon={FileText} tone={rejected ? "warn" : "plain"} />}
+      corner={<Corner props={props} />}
       title={t(`state.${state}.title`)}
       help={t(`state.${state}.help`, {
         merchant: props.view.merchant.name,
@@ -59,7 +61,7 @@ export function ApprovalScreen({
   return (
     <Panel
       sign={<Sign icon={KeyRound} />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t("state.approval.title", { total: step.option.steps.length })}
       help={t("state.approval.help", { limit })}
       main={
@@ -97,7 +99,7 @@ export function ApprovalWaitingScreen({
   return (
     <Panel
       sign={<Sign icon="wait" />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t("state.approval_waiting.title", { step: done, total })}
       help={t("state.approval_waiting.help", { wallet: step.wallet.name })}
       main={goOn("primary", link === null)}
@@ -136,7 +138,7 @@ function Asking({ step, props }: { step: StepAt<"asking">; props: ScreenProps })
   return (
     <Panel
       sign={<Sign icon={step.switching ? ArrowLeftRight : PenLine} />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t(texts.title, { wallet })}
       help={t(texts.help, { wallet, network: step.option.money.network })}
       main={
@@ -214,7 +216,7 @@ export function RefusedScreen({
   return (
     <Panel
       sign={<Sign icon={X} />}
-      corner={<WalletMark wallet={step.wallet} className="size-11" />}
+      corner={<Corner props={props} wallet={step.wallet} />}
       title={t(title, values)}
       help={t(help, values)}
       main={
@@ -240,7 +242,10 @@ function Amounts({ rows }: { rows: [string, ReactNode, boolean][] }) {
   return (
     <dl className="grid gap-1.5 rounded-control bg-soft px-4 py-3">
       {rows.map(([name, value, isNew]) => (
-        <div key={name} className="flex flex-wrap items-baseline justify-between gap-x-6">
+        <div
+          key={name}
+          className="wrap-anywhere flex flex-wrap items-baseline justify-between gap-x-6"
+        >
           <dt className="text-quiet text-sm">{name}</dt>
           <dd className={isNew ? "font-semibold text-lg" : "text-quiet line-through"}>{value}</dd>
         </div>
@@ -261,6 +266,7 @@ export function QuoteChangedScreen({
   return (
     <Panel
       sign={<Sign icon={ArrowLeftRight} tone="warn" />}
+      corner={<Corner props={props} />}
       title={t("state.quote_changed.title")}
       help={t("state.quote_changed.help")}
       main={

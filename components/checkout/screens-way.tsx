@@ -4,6 +4,7 @@ import { Notice } from "#components/ui/notice.tsx";
 import type { CheckoutView, ShownAmount, ShownTx } from "#server/contract/checkout.ts";
 import { formatMinor } from "#server/domain/money/amount.ts";
 import { ChooseWallet } from "./choose-wallet.tsx";
+import { Corner } from "./corner.tsx";
 import { KeepLink } from "./keep-link.tsx";
 import { Panel, Sign } from "./panel.tsx";
 import { ReturnToShop } from "./return-to-shop.tsx";
@@ -40,6 +41,14 @@ export function ViewTransaction({
 export function SubmittedScreen({ props }: { props: ScreenProps }) {
   const { t, money } = props.words;
   const { merchant, paid } = props.view;
+  if (paid?.isSeen === false)
+    return (
+      <Panel
+        sign={<Sign icon="wait" />}
+        title={t("state.submitted.claimedTitle")}
+        help={t("state.submitted.claimed")}
+      />
+    );
   return (
     <Panel
       sign={<Sign icon={ShieldCheck} tone="good" />}
@@ -83,19 +92,18 @@ export function ConfirmingScreen({ props }: { props: ScreenProps }) {
 export function SlowScreen({ props }: { props: ScreenProps }) {
   const { t } = props.words;
   const { paid } = props.view;
+  const isSeen = paid?.isSeen === true;
   return (
     <Panel
       sign={<Sign icon={Hourglass} tone="warn" />}
       title={t("state.slow.title")}
       help={
-        paid === null
-          ? t("state.slow.unknown")
-          : t("state.slow.help", { network: paid.money.network })
+        isSeen ? t("state.slow.help", { network: paid.money.network }) : t("state.slow.unknown")
       }
       main={<KeepLink props={props} />}
       others={<ViewTransaction tx={paid?.tx ?? null} props={props} />}
     >
-      {paid !== null && <Timeline words={props.words} now="confirming" />}
+      {isSeen && <Timeline words={props.words} now="confirming" />}
     </Panel>
   );
 }
@@ -122,6 +130,7 @@ export function StillDueScreen({ props }: { props: ScreenProps }) {
   return (
     <Panel
       sign={<Sign icon={Coins} tone="warn" />}
+      corner={<Corner props={props} />}
       title={
         missing === null
           ? t("state.still_due.titleUnknown")

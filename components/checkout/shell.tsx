@@ -41,7 +41,7 @@ export function Shell({
         <Messages language={language} messages={checkoutMessages(language)}>
           {children}
         </Messages>
-        <footer className="mx-auto mt-auto flex w-full max-w-5xl items-center justify-between gap-4 px-5 py-4 text-quiet text-sm sm:px-8">
+        <footer className="mx-auto mt-auto flex w-full max-w-5xl flex-wrap items-center justify-between gap-x-4 px-5 py-4 text-quiet text-sm sm:px-8">
           <span>{t("page.poweredBy")}</span>
           <LanguagePicker
             label={t("page.language")}
@@ -57,7 +57,7 @@ export function Shell({
 /** Two columns on a desk, one on a phone: the summary, the card, and beneath what may be folded. */
 export function Columns({ children }: { children: ReactNode }) {
   return (
-    <main className="mx-auto grid w-full max-w-5xl content-start gap-6 px-5 pt-6 pb-10 sm:px-8 lg:grid-cols-[minmax(0,1fr)_27rem] lg:grid-rows-[auto_1fr] lg:gap-x-20 lg:gap-y-10 lg:pt-16">
+    <main className="mx-auto grid w-full max-w-5xl grid-cols-1 content-start gap-6 px-5 pt-6 pb-10 sm:px-8 lg:grid-cols-[minmax(0,1fr)_27rem] lg:grid-rows-[auto_1fr] lg:gap-x-20 lg:gap-y-10 lg:pt-16">
       {children}
     </main>
   );
@@ -66,7 +66,7 @@ export function Columns({ children }: { children: ReactNode }) {
 /** One card alone, for pages that have no payment to show. */
 export function Alone({ children }: { children: ReactNode }) {
   return (
-    <main className="mx-auto grid w-full max-w-md content-start px-5 pt-10 pb-10 lg:pt-24">
+    <main className="mx-auto grid w-full max-w-md grid-cols-1 content-start px-5 pt-10 pb-10 lg:pt-24">
       <div className="rounded-box border border-line bg-card p-5 shadow-box sm:p-8">{children}</div>
     </main>
   );

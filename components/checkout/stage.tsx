@@ -3,9 +3,11 @@ import { type ReactNode, useMemo } from "react";
 import { Disclosure } from "#components/ui/disclosure.tsx";
 import { Announcer } from "./announcer.tsx";
 import { FactsList } from "./facts-list.tsx";
+import { phaseOf } from "./phase.ts";
 import { CheckoutScreen } from "./screen.tsx";
 import type { ScreenProps } from "./screen-props.ts";
 import type { Screen, StateName } from "./state.ts";
+import { Summary } from "./summary.tsx";
 import { useWords } from "./use-words.ts";
 
 /** States in which another device could still pay; in all others the code is gone, so that nobody scans a dead one. */
@@ -39,7 +41,7 @@ function ScanCode({ qr, t }: { qr: ReactNode; t: ReturnType<typeof useWords>["t"
   );
 }
 
-/** Where everything that moves is drawn: the screen in its card, and beneath the summary the code and the details. */
+/** Where everything that moves is drawn: the summary, the screen in its card, and beneath the summary the code and the details. */
 export function Stage({
   screen,
   qr,
@@ -54,10 +56,13 @@ export function Stage({
   const { view, nowMs } = given;
   return (
     <>
-      <div className="self-start rounded-box border border-line bg-card p-5 shadow-box sm:p-8 lg:col-start-2 lg:row-span-2 lg:row-start-1 print:border-0 print:p-0 print:shadow-none">
+      <div className="lg:col-start-1 lg:row-start-1">
+        <Summary words={words} view={view} phase={phaseOf(view, screen.state)} />
+      </div>
+      <div className="min-w-0 self-start rounded-box border border-line bg-card p-5 shadow-box sm:p-8 lg:col-start-2 lg:row-span-2 lg:row-start-1 print:border-0 print:p-0 print:shadow-none">
         <CheckoutScreen screen={screen} props={props} />
       </div>
-      <div className="grid content-start gap-2 lg:col-start-1 lg:row-start-2 lg:gap-8">
+      <div className="grid grid-cols-1 content-start gap-2 lg:col-start-1 lg:row-start-2 lg:gap-8">
         {SCANNABLE.includes(screen.state) && qr !== null && <ScanCode qr={qr} t={words.t} />}
         <div className="border-line border-t">
           <FactsList words={words} view={view} />

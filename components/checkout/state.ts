@@ -76,6 +76,10 @@ const mayHaveLeft = (step: Step): boolean =>
   ["handing_in", "handed_in", "sent_late", "unsure", "blocked"].includes(step.at) ||
   (step.at === "asking" && step.ask.kind === "send");
 
+/** Whether nothing of a payment changes any more: it ended, and no money is on its way to it. */
+export const isOver = (view: CheckoutView): boolean =>
+  view.isFinal && !(view.stage === "expired_paid" && view.arrivals.length === 0);
+
 /** Whether a payment ended and took no money. */
 export const tookNothing = (stage: BuyerStage): boolean =>
   stage === "cancelled" || stage === "expired_unpaid" || stage === "failed";

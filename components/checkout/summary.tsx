@@ -1,6 +1,8 @@
 import { CopyButton } from "#components/ui/copy-button.tsx";
 import { Money } from "#components/ui/money.tsx";
+import { Notice } from "#components/ui/notice.tsx";
 import type { CheckoutView } from "#server/contract/checkout.ts";
+import { AMOUNT_LABELS, type Phase } from "./phase.ts";
 import type { Words } from "./words.ts";
 
 function MerchantMark({ merchant }: { merchant: CheckoutView["merchant"] }) {
@@ -12,34 +14,53 @@ function MerchantMark({ merchant }: { merchant: CheckoutView["merchant"] }) {
         alt=""
         width={44}
         height={44}
-        className="size-11 rounded-control border border-line bg-white object-cover"
+        className="size-11 shrink-0 rounded-control border border-line bg-white object-cover"
       />
     );
   return (
     <span
       aria-hidden="true"
-      className="grid size-11 shrink-0 place-items-center rounded-control bg-accent font-semibold text-accent-ink text-lg"
+      className="grid size-11 shrink-0 place-items-center rounded-control bg-accent font-semibold text-[18px] text-accent-ink"
     >
       {[...merchant.name.trim()][0]?.toUpperCase()}
     </span>
   );
 }
 
-/** Whom, how much and for what; it stays in sight in every state. */
-export function Summary({ words, view }: { words: Words; view: CheckoutView }) {
-  const { t, price } = words;
-  const { merchant, amount, description, reference, status } = view;
+/** Where no script runs, the page is a status page: it says how to pay, and how to see what has changed. */
+function NoScript({ words: { t }, view }: { words: Words; view: CheckoutView }) {
+  if (view.isFinal) return null;
+  const isOpen = view.status === "requires_action";
   return (
-    <header className="grid gap-4 lg:gap-8">
+    <noscript>
+      <Notice tone="warn">{t(isOpen ? "page.noScript" : "page.noScriptStatus")}</Notice>
+    </noscript>
+  );
+}
+
+/** Whom, how much and for what; it stays in sight in every state, and says what the amount is in this one. */
+export function Summary({
+  words,
+  view,
+  phase,
+}: {
+  words: Words;
+  view: CheckoutView;
+  phase: Phase;
+}) {
+  const { t, price } = words;
+  const { merchant, amount, description, reference } = view;
+  return (
+    <header className="grid grid-cols-1 gap-4 lg:gap-8">
       <div className="flex min-w-0 items-center gap-3">
         <MerchantMark merchant={merchant} />
-        <p className="min-w-0 truncate font-medium">
+        <p className="wrap-anywhere line-clamp-3 min-w-0 font-medium">
           <bdi>{merchant.name}</bdi>
         </p>
       </div>
-      <div className="grid gap-1">
-        <p className="text-quiet text-sm">{t(status === "succeeded" ? "page.paid" : "page.pay")}</p>
-        <p className="text-balance font-semibold text-4xl tracking-tight lg:text-5xl">
+      <div className="grid grid-cols-1 gap-1">
+        <p className="text-quiet text-sm">{t(AMOUNT_LABELS[phase])}</p>
+        <p className="wrap-anywhere text-balance font-semibold text-4xl tracking-tight lg:text-5xl">
           <Money>{price(amount)}</Money>
         </p>
         {description !== null && (
@@ -54,6 +75,7 @@ export function Summary({ words, view }: { words: Words; view: CheckoutView }) {
           <CopyButton text={reference} label={t("copy.reference")} copied={t("copy.done")} />
         </p>
       </div>
+      <NoScript words={words} view={view} />
     </header>
   );
 }

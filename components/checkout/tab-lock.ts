@@ -11,6 +11,7 @@ export function createTabLock(paymentId: string, onFree: () => void): TabLock {
   const locks = typeof navigator === "undefined" ? undefined : navigator.locks;
   let giveBack: (() => void) | null = null;
   let waiting = false;
+  let asked: Promise<boolean> | null = null;
 
   const hold = () => new Promise<void>((resolve) => (giveBack = resolve));
   /** Told once the other tab is done: its lock is taken for a moment and left again. */
@@ -23,16 +24,24 @@ export function createTabLock(paymentId: string, onFree: () => void): TabLock {
     });
   };
 
+  const ask = () =>
+    new Promise<boolean>((resolve) => {
+      if (locks === undefined || giveBack !== null) return resolve(true);
+      void locks.request(name, { ifAvailable: true }, (lock) => {
+        resolve(lock !== null);
+        if (lock === null) return awaitFree();
+        return hold();
+      });
+    });
+
   return {
-    take: () =>
-      new Promise((resolve) => {
-        if (locks === undefined || giveBack !== null) return resolve(true);
-        void locks.request(name, { ifAvailable: true }, (lock) => {
-          resolve(lock !== null);
-          if (lock === null) return awaitFree();
-          return hold();
-        });
-      }),
+    // Asked twice at once, a browser would refuse the second what the first gets.
+    take: () => {
+      asked ??= ask().finally(() => {
+        asked = null;
+      });
+      return asked;
+    },
     release: () => {
       giveBack?.();
       giveBack = null;

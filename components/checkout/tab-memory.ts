@@ -22,3 +22,6 @@ export const tabMemory = {
     }
   },
 };
+
+/** Where the transfer that a wallet sent for a payment is remembered, until the server has it. */
+export const sentKey = (paymentId: string): string => `florin:sent:${paymentId}`;

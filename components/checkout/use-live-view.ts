@@ -4,6 +4,7 @@ import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import { backoff } from "./load-code.ts";
 import { refusalIn } from "./refusal.ts";
+import { isOver } from "./state.ts";
 
 /** A wait that is answered at once says nothing new; asking again at once would be a hammer. */
 const QUICK_MS = 1_000;
@@ -35,7 +36,7 @@ function patient(signal: AbortSignal): { signal: AbortSignal; done: () => void }
 
 type Listener = { seen: (view: CheckoutView) => void; lost: (failures: number) => void };
 
-/** Follows the payment until it is final or `signal` ends it; the first read is at once where `fresh`. */
+/** Follows the payment until it is over or `signal` ends it; the first read is at once where `fresh`. */
 async function follow(
   api: ApiClient,
   start: { id: string; version: string; fresh: boolean },
@@ -57,7 +58,7 @@ async function follow(
       ({ version } = view);
       [failures, fresh] = [0, false];
       seen(view);
-      if (view.isFinal) return;
+      if (isOver(view)) return;
       if (!isNew && Date.now() - askedAt < QUICK_MS) await pause(2 * QUICK_MS, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -80,6 +81,7 @@ export function useLiveView(initial: CheckoutView, getApi: () => Promise<ApiClie
   const [view, setView] = useState(initial);
   const [offline, setOffline] = useState(false);
   const [round, setRound] = useState(0);
+  const goesOn = !isOver(view);
   const current = useRef(view);
   current.current = view;
   const see = useCallback((next: CheckoutView) => {
@@ -89,8 +91,8 @@ export function useLiveView(initial: CheckoutView, getApi: () => Promise<ApiClie
   const wake = useCallback(() => setRound((value) => value + 1), []);
 
   useEffect(() => {
-    const { id, version, isFinal } = current.current;
-    if (isFinal) return;
+    if (!goesOn) return;
+    const { id, version } = current.current;
     const stop = new AbortController();
     const lost = (failures: number) => {
       if (failures >= LOST_AFTER || !navigator.onLine) setOffline(true);
@@ -99,7 +101,7 @@ export function useLiveView(initial: CheckoutView, getApi: () => Promise<ApiClie
       follow(api, { id, version, fresh: round > 0 }, { seen: see, lost }, stop.signal),
     );
     return () => stop.abort();
-  }, [round, getApi, see]);
+  }, [round, getApi, see, goesOn]);
 
   useEffect(() => {
     const look = () => document.visibilityState === "visible" && wake();

@@ -8,7 +8,8 @@ import { payingWallets } from "./families.ts";
 import { isRejection, needsApproval, nextStep, START, type Step } from "./flow.ts";
 import { loadCode } from "./load-code.ts";
 import type { Payer } from "./payer.ts";
-import { tabMemory } from "./tab-memory.ts";
+import { tookNothing } from "./state.ts";
+import { sentKey, tabMemory } from "./tab-memory.ts";
 
 type Parts = {
   view: CheckoutView;
@@ -56,24 +57,26 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
     payer.current ??= Promise.all([getApi(), loadCode(parts)]).then(
       ([api, [{ Payer }, { createTabLock }]]) => {
         const lock = createTabLock(id, () => dispatch({ type: "other_tab", busy: false }));
-        if (finder.current === null) throw new Error("no wallets were looked for");
-        const around = { id, api, finder: finder.current, chains, lock, see, wake };
+        const around = { id, api, finder: () => finder.current, chains, lock, see, wake };
         return new Payer({ ...around, dispatch, step: () => now.current });
       },
     );
     return payer.current;
   }, [id, chains, getApi, see, wake, finder]);
 
-  const isOpen = view.status === "requires_action";
+  // Handed in by the tab that sent it, or seen too late by the payment that had closed.
+  const mayBeMissing = view.status === "requires_action" || tookNothing(view.stage);
   useEffect(() => {
-    if (isOpen && wallets !== null && tabMemory.read(`florin:sent:${id}`) !== null)
+    if (mayBeMissing && tabMemory.read(sentKey(id)) !== null)
       void getPayer().then((one) => one.resume());
-  }, [isOpen, wallets, id, getPayer]);
+  }, [mayBeMissing, id, getPayer]);
 
   const act = useCallback(
     (action: PageAction) => {
       if (action.do === "details_rejected") return setRejected(true);
       setRejected(false);
+      // Its code may take a while to come: a wallet that was pressed says so at once.
+      if (action.do === "connect") dispatch({ type: "connect", wallet: action.wallet });
       void getPayer().then((one) => carryOut(one, now.current, action, dispatch));
     },
     [getPayer],

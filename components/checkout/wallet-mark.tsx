@@ -1,7 +1,9 @@
+"use client";
 import { Wallet } from "lucide-react";
+import { useState } from "react";
 import type { WalletInfo } from "#components/wallet/kit.ts";
 
-/** The wallet's own mark; decoration, since its name stands beside it. */
+/** The wallet's own mark, or one of ours where it has none that can be drawn; decoration, since its name stands beside it. */
 export function WalletMark({
   wallet,
   className = "size-9",
@@ -9,7 +11,8 @@ export function WalletMark({
   wallet: WalletInfo;
   className?: string;
 }) {
-  if (wallet.iconUrl === null)
+  const [broken, setBroken] = useState<string | null>(null);
+  if (wallet.iconUrl === null || wallet.iconUrl === broken)
     return (
       <span
         aria-hidden="true"
@@ -22,6 +25,7 @@ export function WalletMark({
     // biome-ignore lint/performance/noImgElement: a data address the wallet gave
     <img
       src={wallet.iconUrl}
+      onError={() => setBroken(wallet.iconUrl)}
       alt=""
       className={`shrink-0 rounded-lg ${className}`}
       width={36}

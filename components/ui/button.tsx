@@ -2,13 +2,14 @@ import { cva, type VariantProps } from "class-variance-authority";
 import type { ComponentProps, ReactNode } from "react";
 import { Spinner } from "./spinner.tsx";
 
-const look = cva(
-  "inline-flex min-h-12 cursor-pointer items-center justify-center gap-2 rounded-control px-5 py-2.5 text-center font-medium text-base leading-tight motion-safe:transition-shadow disabled:cursor-default aria-disabled:cursor-default print:hidden",
+/** The look every button shares; what carries it brings no size or colour of its own. */
+export const buttonLook = cva(
+  "wrap-anywhere inline-flex min-h-12 min-w-0 cursor-pointer items-center justify-center gap-2 rounded-control px-5 py-2.5 text-center font-medium text-base leading-tight motion-safe:transition-shadow disabled:cursor-default aria-disabled:cursor-default print:hidden",
   {
     variants: {
       kind: {
         primary:
-          "bg-accent text-accent-ink hover:ring-4 hover:ring-accent/20 aria-disabled:opacity-60 disabled:opacity-60",
+          "border border-transparent bg-accent text-accent-ink hover:ring-4 hover:ring-accent/20 aria-disabled:opacity-60 disabled:opacity-60",
         secondary:
           "border border-edge bg-card text-ink hover:bg-soft aria-disabled:text-quiet disabled:text-quiet",
         quiet:
@@ -20,9 +21,9 @@ const look = cva(
   },
 );
 
-type Look = VariantProps<typeof look>;
+type Look = VariantProps<typeof buttonLook>;
 
-/** `busy` keeps the button in its place and in the tab order, and lets it do nothing. */
+/** `busy` keeps the button in its place and in the tab order, and lets it do nothing. Where no script runs, one that sends no form would do nothing: there it is not shown. */
 export function Button({
   kind,
   wide,
@@ -30,12 +31,13 @@ export function Button({
   className,
   children,
   onClick,
+  type = "button",
   ...rest
 }: Look & { busy?: boolean; children: ReactNode } & ComponentProps<"button">) {
   return (
     <button
-      type="button"
-      className={`${look({ kind, wide })} ${className ?? ""}`}
+      type={type}
+      className={`${type === "button" ? "noscript:hidden" : ""} ${buttonLook({ kind, wide })} ${className ?? ""}`}
       aria-disabled={busy || undefined}
       onClick={busy ? (event) => event.preventDefault() : onClick}
       {...rest}
@@ -55,7 +57,7 @@ export function ButtonLink({
   ...rest
 }: Look & { children: ReactNode } & ComponentProps<"a">) {
   return (
-    <a className={`${look({ kind, wide })} ${className ?? ""}`} {...rest}>
+    <a className={`${buttonLook({ kind, wide })} ${className ?? ""}`} {...rest}>
       {children}
     </a>
   );

@@ -1,6 +1,7 @@
 "use client";
 import { Check, Copy } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
+import { buttonLook } from "./button.tsx";
 
 const SHOWN_MS = 2_000;
 
@@ -22,21 +23,27 @@ async function copy(text: string): Promise<boolean> {
   }
 }
 
+const SMALL =
+  "inline-flex min-h-11 min-w-11 cursor-pointer items-center justify-center gap-2 rounded-control px-2 text-sm hover:bg-soft print:hidden";
+
+function lookOf(isMain: boolean, done: boolean): string {
+  if (isMain) return buttonLook({ kind: "secondary", wide: true });
+  return `${SMALL} ${done ? "text-good" : "text-quiet hover:text-ink"}`;
+}
+
 /** Copies `text` and says so in its own place; keeps the focus. `label` names what is copied, `copied` follows it. */
 export function CopyButton({
   text,
   label,
   copied,
   className,
-  showLabel = false,
   isMain = false,
 }: {
   text: string;
   label: string;
   copied: string;
   className?: string;
-  showLabel?: boolean;
-  /** The main action of its screen. */
+  /** The main action of its screen: a whole button with its label, and not a small mark. */
   isMain?: boolean;
 }) {
   const [done, setDone] = useState(false);
@@ -58,10 +65,10 @@ export function CopyButton({
       type="button"
       data-main={isMain || undefined}
       onClick={() => void onClick()}
-      className={`inline-flex min-h-11 min-w-11 cursor-pointer items-center justify-center gap-2 rounded-control px-2 text-sm hover:bg-soft print:hidden ${done ? "text-good" : "text-quiet hover:text-ink"} ${className ?? ""}`}
+      className={`noscript:hidden ${lookOf(isMain, done)} ${className ?? ""}`}
     >
       <Icon aria-hidden="true" className="size-4 shrink-0" />
-      {showLabel ? (
+      {isMain ? (
         <span aria-hidden="true">{done ? copied : label}</span>
       ) : (
         done && <span aria-hidden="true">{copied}</span>

@@ -28,11 +28,13 @@ export function Dialog({
       }}
     >
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 bg-black/45" />
-        <Radix.Content className="fixed inset-x-4 bottom-4 mx-auto grid max-h-[calc(100dvh-2rem)] max-w-md gap-3 overflow-y-auto rounded-box bg-card p-6 shadow-box sm:top-1/2 sm:bottom-auto sm:-translate-y-1/2">
-          <Radix.Title className="font-semibold text-xl leading-snug">{title}</Radix.Title>
-          <Radix.Description className="text-quiet">{text}</Radix.Description>
-          <div className="mt-2 grid gap-2">{children}</div>
+        <Radix.Overlay className="fixed inset-0 z-20 bg-black/45" />
+        <Radix.Content className="fixed inset-x-4 bottom-4 z-20 mx-auto grid max-h-[calc(100dvh-2rem)] max-w-md gap-3 overflow-y-auto rounded-box bg-card p-6 shadow-box sm:top-1/2 sm:bottom-auto sm:-translate-y-1/2">
+          <Radix.Title className="wrap-anywhere font-semibold text-xl leading-snug">
+            {title}
+          </Radix.Title>
+          <Radix.Description className="wrap-anywhere text-quiet">{text}</Radix.Description>
+          <div className="mt-2 grid grid-cols-1 gap-2">{children}</div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

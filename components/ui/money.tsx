@@ -64,11 +64,10 @@ export function formatMoney(
   return on({ amount: formatAmount(locale, money), network: money.network });
 }
 
-/** An amount whose digits keep their width while it changes; digits and symbol are never torn apart. */
+/**
+ * An amount whose digits keep their width while it changes; digits and symbol are never torn apart. It reads in the direction of the
+ * page, not in that of its first letter: "24.80 USDC on Base" in Arabic goes from right to left around an amount that does not.
+ */
 export function Money({ children, className }: { children: string; className?: string }) {
-  return (
-    <bdi className={`digits ${className ?? ""}`} dir="auto">
-      {children}
-    </bdi>
-  );
+  return <span className={`digits bidi-isolate ${className ?? ""}`}>{children}</span>;
 }

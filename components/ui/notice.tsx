@@ -12,7 +12,9 @@ export type Tone = keyof typeof TONES;
 /** A short remark set apart from the text; not announced by itself, see the message area of the page. */
 export function Notice({ tone = "plain", children }: { tone?: Tone; children: ReactNode }) {
   return (
-    <div className={`rounded-control px-4 py-3 text-sm leading-relaxed ${TONES[tone]}`}>
+    <div
+      className={`wrap-anywhere rounded-control border border-transparent px-4 py-3 text-sm leading-relaxed ${TONES[tone]}`}
+    >
       {children}
     </div>
   );

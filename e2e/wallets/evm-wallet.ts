@@ -15,7 +15,8 @@ export type WalletCall = { method: string; params: unknown[] };
 type Whim =
   | { kind: "refuse"; code: number; message: string }
   | { kind: "hold"; until: Promise<void> }
-  | { kind: "vanish" };
+  | { kind: "vanish" }
+  | { kind: "answer"; answer: unknown };
 
 /** A wallet in the browser of a test that really signs and really sends; its key stays in Node. */
 export type EvmWallet = {
@@ -31,6 +32,8 @@ export type EvmWallet = {
   refuseNext(method: string, code?: number, message?: string): void;
   /** Lets the next call of a method wait until the answer of this is called. */
   holdNext(method: string): () => void;
+  /** Does nothing at the next call of a method, and answers this. */
+  answerNext(method: string, answer: unknown): void;
   /** Does the next call of a method, then disconnects and answers with an error, as a wallet that was closed. */
   vanishNext(method: string): void;
   /** Moves to another network on its own, as its user can. */
@@ -166,6 +169,7 @@ export async function injectEvmWallet(
     try {
       if (whim?.kind === "refuse") throw new WalletFault(whim.code, whim.message);
       if (whim?.kind === "hold") await whim.until;
+      if (whim?.kind === "answer") return { result: whim.answer, events: [] };
       const answer = await perform(call);
       if (whim?.kind !== "vanish") return answer;
       permitted = false;
@@ -205,6 +209,7 @@ export async function injectEvmWallet(
       plan(method, { kind: "hold", until: promise });
       return resolve;
     },
+    answerNext: (method, answer) => plan(method, { kind: "answer", answer }),
     vanishNext: (method) => plan(method, { kind: "vanish" }),
     moveTo: async (id) => {
       for (const { name, data } of goTo(id)) await emit(name, data);

@@ -1,14 +1,12 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { createDatabase } from "#server/db/client.ts";
 import { collectTx } from "#server/db/collect.ts";
 import { inTransaction } from "#server/db/transaction.ts";
 import { readCollected, UnsealError } from "#server/usecases/read-collected.ts";
+import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 import { plain } from "./pay-words.ts";
-import { sandboxDirectory } from "./sandbox-file.ts";
+import { readWorldSecrets } from "./sandbox-file.ts";
 
 const USAGE = `Shows the personal data that was given for a payment. Every look is recorded for ever.
 
@@ -18,41 +16,33 @@ const USAGE = `Shows the personal data that was given for a payment. Every look 
 const REASON_MIN = 5;
 
 function fail(message: string): never {
-  process.stderr.write(`${message}\n\n${USAGE}`);
-  process.exit(2);
+  throw new Misuse(`${message}\n\n${USAGE}`);
 }
 
-function readArguments() {
-  try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { reader: { type: "string" }, reason: { type: "string" } },
-    });
-    const [paymentId = "", ...more] = positionals;
-    const { reader = "", reason = "" } = values;
-    if (paymentId === "" || more.length > 0) fail("Which payment? One id, please.");
-    if (reader.trim() === "") fail("Who looks? Give --reader.");
-    if (reason.trim().length < REASON_MIN) fail("Why? Give --reason in a few words.");
-    return { paymentId, reader, reason };
-  } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
-  }
+function readArguments(args: string[]) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { reader: { type: "string" }, reason: { type: "string" } },
+  });
+  const [paymentId = "", ...more] = positionals;
+  const { reader = "", reason = "" } = values;
+  if (paymentId === "" || more.length > 0) fail("Which payment? One id, please.");
+  if (reader.trim() === "") fail("Who looks? Give --reader.");
+  if (reason.trim().length < REASON_MIN) fail("Why? Give --reason in a few words.");
+  return { paymentId, reader, reason };
 }
-
-const worldShape = z.object({ dataSecret: z.string() });
 
 /** FLORIN_DATA_SECRET, or that of the sandbox whose database is read; empty: neither is there. */
 function settingsDataSecret(): string {
   // biome-ignore lint/style/noProcessEnv: the command needs this secret and the database, not a server's whole configuration.
   const { FLORIN_DATA_SECRET: given = "", DATABASE_URL: elsewhere = "" } = process.env;
-  const file = join(sandboxDirectory(), "world.json");
-  if (given !== "" || elsewhere !== "" || !existsSync(file)) return given;
-  const world = worldShape.safeParse(JSON.parse(readFileSync(file, "utf8")));
-  return world.success ? world.data.dataSecret : "";
+  if (given !== "" || elsewhere !== "") return given;
+  return readWorldSecrets()?.dataSecret ?? "";
 }
 
-async function main(): Promise<number> {
-  const { paymentId, reader, reason } = readArguments();
+async function main(args: string[]): Promise<number> {
+  const { paymentId, reader, reason } = readArguments(args);
   const dataSecret = settingsDataSecret();
   if (dataSecret === "") fail("Set FLORIN_DATA_SECRET, the secret the server seals with.");
   const db = createDatabase(settingsDatabaseUrl(), { max: 1 });
@@ -78,4 +68,4 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main();
+await runCommand(USAGE, main);

@@ -1,6 +1,7 @@
+import { Misuse } from "./command.ts";
 import { readSandbox } from "./sandbox-file.ts";
 
-/** The database an operator command works on: DATABASE_URL, or the running sandbox's; ends the command when there is neither. */
+/** The database an operator command works on: DATABASE_URL, or the running sandbox's; refuses when there is neither. */
 export function settingsDatabaseUrl(): string {
   // biome-ignore lint/style/noProcessEnv: an operator command needs the database alone, not a server's whole configuration.
   const given = process.env.DATABASE_URL;
@@ -8,6 +9,5 @@ export function settingsDatabaseUrl(): string {
   const found = readSandbox();
   if (found.kind === "found" && found.sandbox.databaseUrl !== undefined)
     return found.sandbox.databaseUrl;
-  process.stderr.write("Set DATABASE_URL, or start a sandbox here with: npm start\n");
-  process.exit(2);
+  throw new Misuse("Set DATABASE_URL, or start a sandbox here with: npm start");
 }

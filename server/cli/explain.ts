@@ -4,6 +4,7 @@ import type { Explanation, Line } from "#server/domain/payment/explain.ts";
 import { timeInWords } from "#server/domain/payment/in-words.ts";
 import type { TimelineEntry } from "#server/domain/payment/timeline.ts";
 import { explainToOperator, surroundings } from "#server/usecases/explain-payment.ts";
+import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 import { namesOf, readRegistry } from "./names.ts";
 
@@ -44,12 +45,9 @@ function sayAll(explanation: Explanation, timeline: TimelineEntry[]): void {
   for (const entry of timeline) sayEntry(entry);
 }
 
-async function main(): Promise<number> {
-  const [paymentId, ...more] = process.argv.slice(2);
-  if (paymentId === undefined || paymentId.startsWith("-") || more.length > 0) {
-    process.stderr.write(USAGE);
-    return 2;
-  }
+async function main([paymentId, ...more]: string[]): Promise<number> {
+  if (paymentId === undefined || paymentId.startsWith("-") || more.length > 0)
+    throw new Misuse(USAGE);
   // biome-ignore lint/style/noProcessEnv: an operator command needs the database and names, not a server's whole configuration.
   const source = process.env;
   const db = createDatabase(settingsDatabaseUrl(), { max: 2 });
@@ -60,12 +58,9 @@ async function main(): Promise<number> {
     if (found === null) say(`There is no payment ${paymentId}.`);
     else sayAll(found.explanation, found.timeline);
     return found === null ? 1 : 0;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 2;
   } finally {
     await db.close();
   }
 }
 
-process.exitCode = await main();
+await runCommand(USAGE, main);

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
+import { errorInWords, runCommand } from "./command.ts";
 import { openContext } from "./invariants/open.ts";
 import { exitCodeOf, inWords, type Line, runChecks } from "./invariants/run.ts";
-import { readSettings, Unusable } from "./invariants/settings.ts";
+import { readSettings } from "./invariants/settings.ts";
 
 const USAGE = `Checks every invariant against the database and the chains, and changes nothing.
 
@@ -14,9 +15,9 @@ Another node than the server's may be given. Exit code: 0 nothing is violated, 1
 
 const write = (text: string) => void process.stdout.write(`${text}\n`);
 
-function readJson(): boolean | null {
+function readJson(args: string[]): boolean | null {
   try {
-    const { values } = parseArgs({ options: { json: { type: "boolean", default: false } } });
+    const { values } = parseArgs({ args, options: { json: { type: "boolean", default: false } } });
     return values.json;
   } catch {
     // The usage says it better than the parser.
@@ -30,8 +31,8 @@ function summary(lines: Line[]): string {
   return `${count("ok")} ok, ${count("violated")} violated, ${count("not_checked")} not checked`;
 }
 
-async function main(): Promise<number> {
-  const json = readJson();
+async function main(args: string[]): Promise<number> {
+  const json = readJson(args);
   if (json === null) {
     process.stderr.write(USAGE);
     return 2;
@@ -52,12 +53,11 @@ async function main(): Promise<number> {
     }
   } catch (error) {
     // Whatever it was, it must not look like a violation.
-    const expected = error instanceof Unusable;
-    const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
+    const text = errorInWords(error);
     if (json) write(JSON.stringify({ exitCode: 2, error: text, invariants: [] }, null, 2));
     else process.stderr.write(`${text}\n`);
     return 2;
   }
 }
 
-process.exitCode = await main();
+await runCommand(USAGE, main);

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { createDatabase, type Database } from "#server/db/client.ts";
@@ -16,9 +14,11 @@ import {
   rotateKey,
   type Scope,
 } from "#server/db/keys.ts";
+import { mode as modeSetting } from "#server/platform/env.ts";
+import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 import { plain } from "./pay-words.ts";
-import { sandboxDirectory } from "./sandbox-file.ts";
+import { readWorldSecrets } from "./sandbox-file.ts";
 
 const USAGE = `Manages the keys of merchants and wallets. A key is shown once, when it is made.
 
@@ -40,11 +40,9 @@ type Command = { db: Database; values: Values; id: string };
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-/** Ends the command with what is wrong. */
-class Misuse extends Error {}
-
-const readArguments = () =>
+const readArguments = (args: string[]) =>
   parseArgs({
+    args,
     allowPositionals: true,
     options: {
       partner: { type: "string" },
@@ -82,13 +80,8 @@ function setting(name: string): string | null {
 function pepper(): string {
   const given = setting("FLORIN_KEY_PEPPER");
   if (given !== null) return given;
-  const file = join(sandboxDirectory(), "world.json");
-  if (setting("DATABASE_URL") === null && existsSync(file)) {
-    const world = z
-      .object({ pepper: z.string() })
-      .safeParse(JSON.parse(readFileSync(file, "utf8")));
-    if (world.success) return world.data.pepper;
-  }
+  const secrets = setting("DATABASE_URL") === null ? readWorldSecrets() : null;
+  if (secrets !== null) return secrets.pepper;
   throw new Misuse(
     "Set FLORIN_KEY_PEPPER to the server's, or start a sandbox here with: npm start",
   );
@@ -96,8 +89,10 @@ function pepper(): string {
 
 /** Which money a key or app without a merchant is for: real money on a live server only. */
 function environmentOf(values: Values): "test" | "live" {
-  const live = setting("DATABASE_URL") !== null && (setting("FLORIN_MODE") ?? "live") === "live";
-  return live && !values.test ? "live" : "test";
+  if (values.test || setting("DATABASE_URL") === null) return "test";
+  const mode = modeSetting.safeParse(setting("FLORIN_MODE") ?? undefined);
+  if (!mode.success) throw new Misuse("FLORIN_MODE is live, staging or sandbox");
+  return mode.data === "live" ? "live" : "test";
 }
 
 async function holderOf({ db, values }: Command) {
@@ -182,8 +177,10 @@ const COMMANDS: Record<string, (command: Command) => Promise<number>> = {
     const name = read(nameSchema, values.name ?? null);
     if (values.partner === undefined || name === null)
       throw new Misuse("--partner and --name are needed");
-    const partner = await db.prisma.partner.findUnique({ where: { id: values.partner } });
-    if (partner === null) throw new Misuse(`There is no partner ${values.partner}.`);
+    const [partner] = await db.query<{ id: string }>(`select id from partner where id = $1`, [
+      values.partner,
+    ]);
+    if (partner === undefined) throw new Misuse(`There is no partner ${values.partner}.`);
     const environment = environmentOf(values);
     const appId = await registerApp(db.query, { partnerId: partner.id, environment, name });
     say(JSON.stringify({ appId }, null, 2));
@@ -198,8 +195,8 @@ const COMMANDS: Record<string, (command: Command) => Promise<number>> = {
 
 const NEED_ID = new Set(["rotate", "revoke", "revoke-app"]);
 
-async function main(): Promise<number> {
-  const { values, positionals } = readArguments();
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args);
   const [verb = "list", id = ""] = positionals;
   const command = Object.hasOwn(COMMANDS, verb) ? COMMANDS[verb] : undefined;
   if (command === undefined || (NEED_ID.has(verb) && id === "")) throw new Misuse(USAGE);
@@ -211,13 +208,4 @@ async function main(): Promise<number> {
   }
 }
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  const isUsage =
-    error instanceof Misuse ||
-    (error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS"));
-  if (!isUsage) throw error;
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 2;
-}
+await runCommand(USAGE, main);

@@ -20,6 +20,10 @@ Sends a sandbox merchant's events to a local program as they happen, signed as w
 An answer that is not 2xx is shown and not asked for again; while nobody answers, the event is tried every second.
 `;
 
+/** Names of this machine; anything else would get a merchant's events over the network, with a secret that anybody here can read. */
+const isThisMachine = (hostname: string): boolean =>
+  hostname === "localhost" || hostname === "[::1]" || /^127(\.\d+){3}$/.test(hostname);
+
 const wrong = (problem: string) => ({ kind: "wrong" as const, text: `${problem}\n\n${USAGE}` });
 
 /** Reads the command line; a mistake gives its text with the usage. */
@@ -44,6 +48,8 @@ export function readListenArguments(
     if (url === undefined) return wrong("Where to? Give the URL of your program.");
     if (more.length > 0) return wrong("One URL at a time, please.");
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return wrong(`${url} is no URL.`);
+    if (!isThisMachine(new URL(url).hostname))
+      return wrong(`${url} is another machine: events are sent to programs on this one alone.`);
     const { merchant = null, after } = values;
     if (after !== undefined && !/^[0-9]{1,15}$/.test(after))
       return wrong("--after takes the number of an event.");

@@ -6,6 +6,7 @@ import { listEvents } from "#server/contract/events.ts";
 import { signatureHeaders, signingSecret } from "#server/domain/webhook/signature.ts";
 import { type ListenArguments, readListenArguments } from "./listen-arguments.ts";
 import { plain } from "./pay-words.ts";
+import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
 type Merchant = Sandbox["merchants"][number];
@@ -136,9 +137,12 @@ async function main(args: string[]): Promise<number> {
   try {
     await listen(sandbox, merchant, read.arguments);
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (stopping.signal.aborted) return 0;
+    process.stderr.write(`It went wrong: ${plain(String(error))}\n`);
+    return 1;
   }
   return 0;
 }
 
+endWithReader();
 process.exitCode = await main(process.argv.slice(2));

@@ -7,9 +7,11 @@ import { type BrandChange, type BrandRow, changeBrand } from "#server/db/brands.
 import { createDatabase } from "#server/db/client.ts";
 import { frameOrigin, MAX_FRAME_ORIGINS } from "#server/domain/brand/frame-origin.ts";
 import { checkIcon, dataUriBase64 } from "#server/domain/brand/icon.ts";
+import { Misuse, withUsage } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 
-const BRAND_USAGE = `Changes how a merchant's pages look; what is left out stays as it is.
+/** Words of `merchant brand`. */
+export const BRAND_USAGE = `Changes how a merchant's pages look; what is left out stays as it is.
 
   npm run merchant -- brand --merchant mer_… [--name "My Shop"] [--accent #rrggbb | --no-accent]
       [--icon logo.png | --icon data:image/png;base64,… | --no-icon]
@@ -18,9 +20,6 @@ const BRAND_USAGE = `Changes how a merchant's pages look; what is left out stays
 An icon is PNG, WebP or JPEG of at most 64 kB; it is stored and served by this server. Pages of a frame origin may show the
 checkout inside theirs. --allow-loopback also takes http://localhost, for trying things out.
 `;
-
-/** What the caller has to change; its message is shown. */
-class BrandMisuse extends Error {}
 
 const input = z.object({
   merchant: z.string("--merchant is needed").regex(/^[A-Za-z0-9_-]{1,100}$/),
@@ -35,22 +34,22 @@ const input = z.object({
 function readIcon(value: string): NonNullable<BrandChange["icon"]> {
   const base64 = dataUriBase64(value);
   if (base64 === null && value.startsWith("data:"))
-    throw new BrandMisuse("--icon: the data URI must be base64");
+    throw new Misuse("--icon: the data URI must be base64");
   if (/^https?:/i.test(value))
-    throw new BrandMisuse("--icon: save the file first; pages load nothing from other servers");
+    throw new Misuse("--icon: save the file first; pages load nothing from other servers");
   const bytes = base64 === null ? readFileSync(value) : Buffer.from(base64, "base64");
   const checked = checkIcon(bytes);
-  if (checked.kind === "refused") throw new BrandMisuse(`--icon: ${checked.reason}`);
+  if (checked.kind === "refused") throw new Misuse(`--icon: ${checked.reason}`);
   return { type: checked.type, bytes };
 }
 
 function readOrigins(values: string[], allowLoopback: boolean): string[] {
   if (values.length > MAX_FRAME_ORIGINS)
-    throw new BrandMisuse(`--frame-origin: at most ${MAX_FRAME_ORIGINS}`);
+    throw new Misuse(`--frame-origin: at most ${MAX_FRAME_ORIGINS}`);
   return values.map((value) => {
     const origin = frameOrigin(value, allowLoopback);
     if (origin === null)
-      throw new BrandMisuse(
+      throw new Misuse(
         `--frame-origin: ${value} is not one https host, such as https://shop.example`,
       );
     return origin;
@@ -98,7 +97,7 @@ export function readChange(words: string[]): { merchant: string; change: BrandCh
   });
   const parsed = input.safeParse(values);
   if (!parsed.success)
-    throw new BrandMisuse(
+    throw new Misuse(
       parsed.error.issues.map((i) => `--${i.path.join(".")}: ${i.message}`).join("\n"),
     );
   const { merchant, name, accent } = parsed.data;
@@ -115,26 +114,19 @@ export function readChange(words: string[]): { merchant: string; change: BrandCh
   return { merchant, change };
 }
 
-/** `merchant brand …`: returns the exit code; 2 for a command that cannot be carried out. */
+/** `merchant brand …`: returns the exit code; throws what is wrong with the command, with its usage. */
 export async function brand(words: string[]): Promise<number> {
-  if (words.length === 0 || words.includes("--help")) {
-    process.stdout.write(BRAND_USAGE);
-    return words.length === 0 ? 2 : 0;
-  }
+  if (words.length === 0) throw new Misuse(BRAND_USAGE);
   try {
     const { merchant, change } = readChange(words);
     const db = createDatabase(settingsDatabaseUrl(), { max: 1 });
     const row = await changeBrand(db.query, merchant, change).finally(() => db.close());
-    if (row === null) throw new BrandMisuse(`There is no merchant ${merchant}.`);
+    if (row === null) throw new Misuse(`There is no merchant ${merchant}.`);
     process.stdout.write(`${report(row)}\n`);
     if (row.accent !== null && change.accent != null)
       process.stdout.write(`${accentLines(row.accent).join("\n")}\n`);
     return 0;
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const known = error instanceof BrandMisuse || "code" in error;
-    if (!known) throw error;
-    process.stderr.write(`${error.message}\n\n${BRAND_USAGE}`);
-    return 2;
+    throw withUsage(error, BRAND_USAGE);
   }
 }

@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { createDatabase } from "#server/db/client.ts";
+import { Misuse, withUsage } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 
-const TERMS_USAGE = `Changes the terms of a merchant's next payments; what is left out stays as it is, and payments that were made keep theirs.
+/** Words of `merchant terms`. */
+export const TERMS_USAGE = `Changes the terms of a merchant's next payments; what is left out stays as it is, and payments that were made keep theirs.
 Without a change it shows them.
 
   npm run merchant -- terms --merchant mer_… [--fee-bps 40] [--fee-fixed-cents 0] [--schedule instant|batched]
@@ -13,9 +15,6 @@ The fee is taken from what arrives, when it is settled: basis points, and a fixe
 must give personal data: never, always, or from an amount in US cents on. --prove-ownership asks a buyer's account for a
 signature before the payment.
 `;
-
-/** What the caller has to change; its message is shown. */
-class TermsMisuse extends Error {}
 
 const wholeNumber = (max: number) =>
   z
@@ -69,14 +68,14 @@ export function readTerms(words: string[]): { merchant: string; change: TermsCha
   });
   const parsed = input.safeParse(values);
   if (!parsed.success)
-    throw new TermsMisuse(
+    throw new Misuse(
       parsed.error.issues.map((i) => `--${i.path.join(".")}: ${i.message}`).join("\n"),
     );
   const { merchant, collect, "collect-from-cents": from, ...said } = parsed.data;
   if (collect !== undefined && from !== undefined)
-    throw new TermsMisuse("--collect and --collect-from-cents exclude each other");
+    throw new Misuse("--collect and --collect-from-cents exclude each other");
   if (said["prove-ownership"] && said["no-prove-ownership"])
-    throw new TermsMisuse("--prove-ownership and --no-prove-ownership exclude each other");
+    throw new Misuse("--prove-ownership and --no-prove-ownership exclude each other");
   const bps = said["fee-bps"];
   const fixed = said["fee-fixed-cents"];
   return {
@@ -93,31 +92,26 @@ export function readTerms(words: string[]): { merchant: string; change: TermsCha
   };
 }
 
-async function change(merchant: string, terms: TermsChange) {
+type TermsRow = Required<TermsChange> & { name: string; flow: string };
+
+/** Changes the columns that are named, and returns the merchant; null: there is none. */
+async function change(merchant: string, terms: TermsChange): Promise<TermsRow | null> {
   const db = createDatabase(settingsDatabaseUrl(), { max: 1 });
+  const columns = Object.keys(terms).map((name, at) => `${name} = $${at + 2}, `);
   try {
-    const where = { id: merchant };
-    const { count } = await db.prisma.merchant.updateMany({
-      where,
-      data: { ...terms, updated_at: new Date() },
-    });
-    if (count === 0) throw new TermsMisuse(`There is no merchant ${merchant}.`);
-    return await db.prisma.merchant.findUniqueOrThrow({ where });
+    const [row] = await db.query<TermsRow>(
+      `update merchant set ${columns.join("")} updated_at = now() where id = $1 returning *`,
+      [merchant, ...Object.values(terms)],
+    );
+    return row ?? null;
   } finally {
     await db.close();
   }
 }
 
-/** `merchant terms …`: returns the exit code; 2 for a command that cannot be carried out. */
-export async function terms(words: string[]): Promise<number> {
-  if (words.length === 0 || words.includes("--help")) {
-    process.stdout.write(TERMS_USAGE);
-    return words.length === 0 ? 2 : 0;
-  }
-  try {
-    const read = readTerms(words);
-    const row = await change(read.merchant, read.change);
-    const shown = {
+const report = (row: TermsRow): string =>
+  JSON.stringify(
+    {
       name: row.name,
       flow: row.flow,
       feeBps: row.fee_bps,
@@ -125,12 +119,21 @@ export async function terms(words: string[]): Promise<number> {
       schedule: row.settlement_schedule,
       collect: row.collect_when === "above" ? `from ${row.collect_above_cents}` : row.collect_when,
       proveOwnership: row.prove_ownership,
-    };
-    process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+    },
+    null,
+    2,
+  );
+
+/** `merchant terms …`: returns the exit code; throws what is wrong with the command, with its usage. */
+export async function terms(words: string[]): Promise<number> {
+  if (words.length === 0) throw new Misuse(TERMS_USAGE);
+  try {
+    const read = readTerms(words);
+    const row = await change(read.merchant, read.change);
+    if (row === null) throw new Misuse(`There is no merchant ${read.merchant}.`);
+    process.stdout.write(`${report(row)}\n`);
     return 0;
   } catch (error) {
-    if (!(error instanceof TermsMisuse || (error instanceof Error && "code" in error))) throw error;
-    process.stderr.write(`${error.message}\n\n${TERMS_USAGE}`);
-    return 2;
+    throw withUsage(error, TERMS_USAGE);
   }
 }

@@ -14,6 +14,7 @@ import { numberAccounts, pickAccounts, readArguments } from "./pay-arguments.ts"
 import { linkProblem, pickOption, readSandboxLink } from "./pay-choice.ts";
 import { createSandboxExecutors } from "./pay-executors.ts";
 import { fillForm } from "./pay-form.ts";
+import { adviceInWords } from "./pay-report.ts";
 import { actionInWords, durationInWords, optionTable, plain } from "./pay-words.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
@@ -324,4 +325,11 @@ test("a missing sandbox file", () => {
   const file = readSandbox("/nonexistent/florin");
   expect(file).toMatchObject({ kind: "missing" });
   if (file.kind === "missing") expect(file.message).toContain("npm start");
+});
+
+// Guarantee: what a service said and what can be done now are two sentences.
+test("advice is whole sentences", () => {
+  const advice = (message: string) => adviceInWords({ kind: "unavailable", message });
+  expect(advice("Too many requests, try again")).toContain("try again. This attempt");
+  expect(advice("Try again!")).toContain("Try again! This attempt");
 });

@@ -101,9 +101,18 @@ export function exitCodeOf({ kind }: Outcome): number {
   return ["refused", "expired", "quote_expired", "no_option"].includes(kind) ? 2 : 1;
 }
 
+/** What others say, as a sentence of its own. */
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** What happened and what can be done now, in whole sentences. */
+export const adviceInWords = (outcome: Outcome): string =>
+  adviceFor(
+    outcome.kind === "unavailable" ? { ...outcome, message: sentence(outcome.message) } : outcome,
+  );
+
 /** The last lines: how it ended and what can be done. */
 export function outcomeInWords(outcome: Outcome): string[] {
-  const lines = [plain(adviceFor(outcome))];
+  const lines = [plain(adviceInWords(outcome))];
   if (outcome.kind === "succeeded" && outcome.txId !== null)
     lines.push(`Transaction ${plain(outcome.txId)}`);
   if (outcome.kind === "refused") {

@@ -1,6 +1,6 @@
 import { openPayment, type PaymentClient } from "#server/client/wallet/client.ts";
 import { GatewayError } from "#server/client/wallet/gateway-error.ts";
-import { adviceFor, type Outcome } from "#server/client/wallet/outcome.ts";
+import type { Outcome } from "#server/client/wallet/outcome.ts";
 import { type PaySettings, type Progress, pay } from "#server/client/wallet/pay.ts";
 import {
   type NumberedAccount,
@@ -13,6 +13,7 @@ import { linkProblem, pickOption, readSandboxLink } from "./pay-choice.ts";
 import { createSandboxExecutors } from "./pay-executors.ts";
 import { fillForm } from "./pay-form.ts";
 import {
+  adviceInWords,
   emptyStory,
   exitCodeOf,
   outcomeInWords,
@@ -21,6 +22,7 @@ import {
   tell,
 } from "./pay-report.ts";
 import { durationInWords, optionTable, paymentInWords, plain, table } from "./pay-words.ts";
+import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
 /** How the command ends: what `--json` prints besides the story, the lines for people, the exit code. */
@@ -128,7 +130,7 @@ async function payNow(
     onExpiryWarning: (secondsLeft) => say([`  ${durationInWords(secondsLeft)} left to pay`]),
   });
   const hint = hintFor(outcome, command);
-  const message = adviceFor(outcome);
+  const message = adviceInWords(outcome);
   const { kind, ...facts } = outcome;
   return {
     document: {
@@ -200,4 +202,5 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
+endWithReader();
 process.exitCode = await main(process.argv.slice(2));

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -49,6 +49,21 @@ export function sandboxDirectory(): string {
   // biome-ignore lint/style/noProcessEnv: the server's settings do not apply to a command that only finds a sandbox.
   const directory = process.env.SANDBOX_DIR;
   return directory === undefined || directory === "" ? ".sandbox" : directory;
+}
+
+const secretsShape = z.object({ pepper: z.string(), dataSecret: z.string() });
+
+/** What a world of this folder knows of itself and no other program is told; null: there is none. */
+export function readWorldSecrets(): z.infer<typeof secretsShape> | null {
+  const path = join(sandboxDirectory(), "world.json");
+  if (!existsSync(path)) return null;
+  try {
+    return secretsShape.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    throw new Error(
+      `${path} cannot be read: set the server's own settings, or start with: npm start`,
+    );
+  }
 }
 
 const isMissing = (error: unknown): boolean =>

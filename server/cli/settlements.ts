@@ -1,5 +1,6 @@
 import { createDatabase } from "#server/db/client.ts";
 import { liftHold, listStopped, retrySettlement } from "#server/db/operator.ts";
+import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 
 const USAGE = `Shows and releases what stands still until somebody has looked.
@@ -11,12 +12,9 @@ const USAGE = `Shows and releases what stands still until somebody has looked.
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-async function main(): Promise<number> {
-  const [verb = "list", name = ""] = process.argv.slice(2);
-  if (!["list", "lift", "retry"].includes(verb) || (verb !== "list" && name === "")) {
-    process.stderr.write(USAGE);
-    return 2;
-  }
+async function main([verb = "list", name = ""]: string[]): Promise<number> {
+  if (!["list", "lift", "retry"].includes(verb) || (verb !== "list" && name === ""))
+    throw new Misuse(USAGE);
   const db = createDatabase(settingsDatabaseUrl(), { max: 2 });
   try {
     if (verb === "lift") {
@@ -43,4 +41,4 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main();
+await runCommand(USAGE, main);

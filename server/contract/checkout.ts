@@ -44,6 +44,8 @@ export type CheckoutView = {
     etaS: number;
     /** Unix seconds when it was accepted. */
     acceptedAt: number;
+    /** False: the buyer's wallet named a transfer that nobody has seen yet. */
+    isSeen: boolean;
   } | null;
   /** Arrivals that are not the payment itself: short, over, late, double, wrong token. */
   arrivals: {

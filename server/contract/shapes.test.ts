@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fiatAmount, tokenAmount } from "./display.ts";
 import { createMerchantPayment } from "./merchant.ts";
-import { amount, standing, text } from "./shapes.ts";
+import { amount, maxPollMs, standing, text } from "./shapes.ts";
 
 const body = { amount: { unit: "iso4217/USD", value: "1000" }, referenceId: "order 1" };
 const accepts = (change: object) =>
@@ -88,4 +88,20 @@ test("amounts carry their display", () => {
     value: `1${"0".repeat(30)}`,
     display: { assetSymbol: `0x${"ab".repeat(20)}`, decimals: 0 },
   });
+});
+
+// Guarantee: a poll may be asked to wait for any whole number of milliseconds, and waits for the cap at most.
+test.for([
+  ["0", 0],
+  ["1500", 1500],
+  ["25001", 25_000],
+  ["9223372036854775807", 25_000],
+  ["9".repeat(100), 25_000],
+  ["-1", null],
+  ["1.5", null],
+  ["1e3", null],
+  ["", null],
+] as const)("a poll of %s ms", ([asked, waits]) => {
+  const read = maxPollMs(25_000).safeParse(asked);
+  expect(read.success ? read.data : null).toBe(waits);
 });

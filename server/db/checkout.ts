@@ -16,13 +16,13 @@ const unix = (time: string) => `floor(extract(epoch from ${time}))::float8`;
 
 /**
  * One statement, so that all of it is of one moment. What pays is the accepted option; before one is, the newest claim of a
- * transfer, then the newest transfer that was handed out once the window is over. Its transaction is what the chain showed,
- * else ours, else the claimed one.
+ * transfer, and once the payment is closed only one that a node knew. Its transaction is what the chain showed, else ours, else the
+ * claimed one.
  */
 const FACTS = `
   select p.id, p.version, p.description, m.name as merchant_name, b.accent, b.icon_digest,
     (select e.type from payment_event e where e.payment_id = p.id and e.to_s = 'cancelled' limit 1) as cancelled_by,
-    paid.it as paid,
+    paid.it as paid, coalesce(claim.state in ('known', 'mined'), false) as is_sent,
     (select coalesce(jsonb_agg(jsonb_build_object('asset', x.asset, 'minor', x.amount_minor::text, 'kind', x.kind,
        'txId', x.tx_ref, 'payer', x.payer, 'open', x.state = 'open', 'at', ${unix("x.created_at")},
        'due', (select o.amount_minor::text from payment_option o where o.payment_id = p.id and o.asset = x.asset
@@ -37,19 +37,16 @@ const FACTS = `
     select p.option_id where exists (select 1 from payment_event e where e.payment_id = p.id and e.to_s = 'processing')
   ) taken on true
   left join lateral (
-    select t.hash, t.option_id, t.created_at from push_tx t
-    where t.payment_id = p.id and t.state in ('claimed', 'known', 'mined')
+    select t.hash, t.option_id, t.created_at, t.state from push_tx t
+    where t.payment_id = p.id and (t.state in ('known', 'mined') or t.state = 'claimed' and p.status = 'requires_action')
     order by (t.state = 'claimed'), t.created_at desc limit 1) claim on true
-  left join lateral (
-    select f.option_id, f.created_at from push_offer f
-    where f.payment_id = p.id and p.status = 'requires_action' and p.expires_at <= clock_timestamp()
-    order by f.created_at desc limit 1) handed on true
   left join lateral (
     select jsonb_build_object('asset', o.asset, 'minor', o.amount_minor::text, 'chain', o.chain, 'payer', o.payer,
       'recipient', o.recipient, 'depth', o.depth,
       'acceptedAt', coalesce(
         (select ${unix("min(e.at)")} from payment_event e where e.payment_id = p.id and e.to_s = 'processing'),
-        ${unix("coalesce(claim.created_at, handed.created_at, o.created_at)")}),
+        ${unix("coalesce(claim.created_at, o.created_at)")}),
+      'isSeen', taken.option_id is not null or claim.state in ('known', 'mined'),
       'txId', coalesce(c.tx_ref, arrived.tx_hash, ours.hash, case when claim.option_id = o.id then claim.hash end),
       'receivedAt', coalesce(c.block_time, arrived.block_time)) as it
     from payment_option o
@@ -65,7 +62,7 @@ const FACTS = `
         order by t.created_at desc limit 1)) as hash
       from chain_intent i where i.payment_id = p.id and i.kind = 'capture' and i.state not in ('reverted', 'superseded')
       order by i.nonce desc limit 1) ours on true
-    where o.id = coalesce(taken.option_id, claim.option_id, handed.option_id)) paid on true
+    where o.id = coalesce(taken.option_id, claim.option_id)) paid on true
   where p.id = any($1)`;
 
 type Amount = { asset: string; minor: string };
@@ -77,6 +74,7 @@ type Row = {
   accent: string | null;
   icon_digest: string | null;
   cancelled_by: string | null;
+  is_sent: boolean;
   paid: (Omit<PaidBy, keyof AssetAmount> & Amount) | null;
   arrivals: (Omit<Arrival, keyof AssetAmount | "due"> & Amount & { due: string | null })[];
   refunds: (Omit<ReturnedMoney, keyof AssetAmount> & Amount)[];
@@ -92,6 +90,7 @@ const toFacts = (row: Row): CheckoutFacts => ({
   description: row.description,
   merchantName: row.merchant_name,
   brand: toBrand(row),
+  isSent: row.is_sent,
   paid: row.paid === null ? null : { ...row.paid, minor: BigInt(row.paid.minor) },
   arrivals: row.arrivals.map((one) => ({
     ...one,

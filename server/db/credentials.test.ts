@@ -60,6 +60,17 @@ test("a revocation is noticed by message and by age", async () => {
   expect(await key("sk_test_x")).toBeNull();
 });
 
+// Guarantee: how long something is remembered is said by whoever makes the memory, and a message ends it all the same.
+test("a memory of another length", async () => {
+  const { key } = createCredentials(query, PEPPER, listener, pino({ level: "silent" }), 60_000);
+  await key("sk_test_x");
+  stored = null;
+  vi.advanceTimersByTime(59_999);
+  expect(await key("sk_test_x")).toEqual(row);
+  forget("");
+  expect(await key("sk_test_x")).toBeNull();
+});
+
 // Guarantee: an answer that was on its way when a key was revoked is not remembered.
 test("a read that a revocation overtook is not kept", async () => {
   let answer: (rows: object[]) => void = () => undefined;

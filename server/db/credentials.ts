@@ -42,13 +42,13 @@ type Cache<T> = {
   clear(): void;
 };
 
-/** Remembers what was found for `FRESH_MS` from the moment it was asked for; what is not found is never remembered. */
-function cache<T>(): Cache<T> {
+/** Remembers what was found for `freshMs` from the moment it was asked for; what is not found is never remembered. */
+function cache<T>(freshMs: number): Cache<T> {
   const known = new Map<string, { value: T; until: number }>();
   const loading = new Map<string, Promise<T | null>>();
   let round = { over: false };
   const read = async (id: string, load: () => Promise<T | null>) => {
-    const until = performance.now() + FRESH_MS;
+    const until = performance.now() + freshMs;
     const asked = round;
     const value = await load();
     if (value === null) known.delete(id);
@@ -124,16 +124,17 @@ async function loadMerchant(query: Query, id: string): Promise<Merchant | null> 
   return row ?? null;
 }
 
-/** Lookups by digest and id, remembered for a second and forgotten at once when the database says that something changed. */
+/** Lookups by digest and id, remembered for `freshMs` and forgotten at once when the database says that something changed. */
 export function createCredentials(
   query: Query,
   pepper: string,
   listener: Listener,
   log: Log,
+  freshMs = FRESH_MS,
 ): Credentials {
-  const keys = cache<KeyOwner>();
-  const apps = cache<AppOwner>();
-  const merchants = cache<Merchant>();
+  const keys = cache<KeyOwner>(freshMs);
+  const apps = cache<AppOwner>(freshMs);
+  const merchants = cache<Merchant>(freshMs);
   const forget = () => {
     keys.clear();
     apps.clear();

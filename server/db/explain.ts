@@ -8,6 +8,10 @@ import { readTimeline } from "./timeline.ts";
 /** Unix seconds of a time, as a number. */
 const unix = (time: string) => `floor(extract(epoch from ${time}))::float8`;
 
+/** The key of an intent that waits to be mined, where it has too little money for fees. */
+const GAS_SHORT = `(select jsonb_build_object('signer', n.signer, 'chain', n.chain) from signer_nonce n
+  where n.chain = i.chain and n.signer = i.signer and n.gas_short_since is not null and i.state in ('signed', 'broadcast'))`;
+
 /**
  * One statement, so that all of it is of one moment. Every part is found by an index: movements by the accounts the payment
  * was offered to, settlements and captures by their one live row.
@@ -44,7 +48,7 @@ select ${unix("clock_timestamp()")} as now, p.status, p.version, p.flow, p.amoun
   (select jsonb_build_object('state', i.state, 'txId', coalesce(i.mined_hash, t.newest), 'minedBlock', i.mined_block::text,
      'firstTxAt', ${unix("t.first_at")}, 'newestTxAt', ${unix("t.newest_at")},
      'ahead', (select count(*) from chain_intent b where b.chain = i.chain and b.signer = i.signer
-               and b.nonce < i.nonce and b.state in ('signed', 'broadcast')))
+               and b.nonce < i.nonce and b.state in ('signed', 'broadcast')), 'gasShort', ${GAS_SHORT})
    from intent i cross join lateral (
      select (array_agg(x.hash order by x.created_at desc))[1] as newest, min(x.created_at) as first_at,
        max(x.created_at) as newest_at from chain_tx x where x.intent_id = i.id) t) as intent,
@@ -61,6 +65,7 @@ select ${unix("clock_timestamp()")} as now, p.status, p.version, p.flow, p.amoun
    from capture_row c order by (c.status = 'orphaned'), c.ordinal desc limit 1) as capture,
   (select jsonb_build_object('asset', s.asset, 'minor', s.amount::text, 'state', s.state, 'schedule', s.schedule,
      'detail', s.detail, 'txId', s.tx_ref,
+     'gasShort', (select ${GAS_SHORT} from chain_intent i where i.id = s.intent_id),
      'hold', (select jsonb_build_object('reason', h.reason) from settlement_hold h where h.asset in (s.asset, '*') order by h.created_at limit 1),
      'batchSince', (select ${unix("min(b.created_at)")} from settlement b
        where b.state = 'pending' and b.merchant_id = s.merchant_id and b.asset = s.asset

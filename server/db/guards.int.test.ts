@@ -131,6 +131,26 @@ test("a dropped guard is noticed", async () => {
   );
 });
 
+// Guarantee: a role that lacks rights is told so, with its name, and not that a migrated database lacks its migrations.
+test("a role without rights is named", async () => {
+  await db.query(`create role stranger login password 'p'`);
+  const url = new URL(postgres.url);
+  Object.assign(url, { username: "stranger", password: "p" });
+  const theirs = createDatabase(url.href, { max: 1 });
+  try {
+    expect(await checkDatabase(theirs)).toEqual([
+      expect.stringMatching(/^the role stranger may not .*_prisma_migrations/),
+    ]);
+    await db.query(`revoke usage on schema public from public`);
+    expect(await checkDatabase(theirs)).toEqual([
+      expect.stringMatching(/^the role stranger may not .*schema public/),
+    ]);
+  } finally {
+    await db.query(`grant usage on schema public to public`);
+    await theirs.close();
+  }
+});
+
 // Guarantee: whatever the code does, PostgreSQL refuses what would lose or double money.
 test.for([
   [

@@ -127,6 +127,7 @@ export const moneyTx = (
   | "captureOf"
   | "setMovement"
   | "insertException"
+  | "resolveExceptions"
   | "post"
   | "posting"
   | "insertSettlement"
@@ -176,6 +177,14 @@ export const moneyTx = (
     );
   },
   insertException: (found) => insertException(query, found),
+  async resolveExceptions(paymentId, kind, why) {
+    const rows = await query(
+      `update exception_record set state = 'resolved', resolved_at = clock_timestamp(), resolution = $3
+       where payment_id = $1 and kind = $2 and state = 'open' returning id`,
+      [paymentId, kind, why],
+    );
+    return rows.length;
+  },
   post: (reason, subject, chainRef, lines) => post(query, reason, subject, chainRef, lines),
   async posting(reason, subject) {
     const rows = await query<{

@@ -1,3 +1,4 @@
+import type { ExceptionKind } from "#server/domain/payment/evidence.ts";
 import { newId } from "#server/platform/ids.ts";
 import type { Database } from "./client.ts";
 import { inTransaction } from "./transaction.ts";
@@ -55,4 +56,34 @@ export async function retrySettlement(db: Database, id: string): Promise<string 
     );
     return next;
   });
+}
+
+/** An exception nobody has dealt with; `amount` is in minor units of `asset`. */
+export type OpenException = {
+  id: string;
+  kind: ExceptionKind;
+  payment_id: string | null;
+  chain: string;
+  asset: string;
+  amount: string;
+  tx_ref: string;
+  detail: string;
+  since: Date;
+};
+
+/** Every open exception, oldest first. */
+export const listExceptions = (db: Database): Promise<OpenException[]> =>
+  db.query<OpenException>(
+    `select id, kind, payment_id, chain, asset, amount_minor as amount, tx_ref, detail, created_at as since
+     from exception_record where state = 'open' order by created_at, id`,
+  );
+
+/** Closes an exception for good, with the reason; false: no such open exception. */
+export async function resolveException(db: Database, id: string, why: string): Promise<boolean> {
+  const rows = await db.query(
+    `update exception_record set state = 'resolved', resolved_at = clock_timestamp(), resolution = $2
+     where id = $1 and state = 'open' returning id`,
+    [id, why],
+  );
+  return rows.length > 0;
 }

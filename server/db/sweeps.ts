@@ -219,6 +219,9 @@ export const outgoing = (
   | "intentTxs"
   | "intentsInFlight"
   | "ensureSigner"
+  | "signers"
+  | "markGas"
+  | "exceptionAge"
   | "ledgerBalance"
 > => ({
   async settlementsDue(chain, batchEveryS, limit) {
@@ -297,6 +300,29 @@ export const outgoing = (
       [chain, signer, chainNonce],
     );
     return { next: BigInt(rows[0]?.next ?? chainNonce) };
+  },
+  async signers(chain) {
+    const rows = await db.query<{ signer: string; next: string; short: boolean }>(
+      `select signer, next, gas_short_since is not null as short from signer_nonce where chain = $1`,
+      [chain],
+    );
+    return rows.map(({ signer, next, short }) => ({ signer, next: BigInt(next), gasShort: short }));
+  },
+  async markGas(chain, signer, isShort) {
+    const rows = await db.query(
+      `update signer_nonce set gas_short_since = case when $3 then clock_timestamp() end
+       where chain = $1 and signer = $2 and (gas_short_since is not null) <> $3 returning signer`,
+      [chain, signer, isShort],
+    );
+    return rows.length > 0;
+  },
+  async exceptionAge(kind, chain, txHash) {
+    const rows = await db.query<{ age: number }>(
+      `select extract(epoch from clock_timestamp() - min(created_at))::float8 as age from exception_record
+       where kind = $1 and chain = $2 and tx_ref = $3 having count(*) > 0`,
+      [kind, chain, txHash],
+    );
+    return rows[0]?.age ?? null;
   },
   async ledgerBalance(kind, asset) {
     const rows = await db.query<{ sum: string }>(

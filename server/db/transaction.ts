@@ -13,9 +13,12 @@ const RETRYABLE = new Set([
   "08003",
   "08006",
 ]);
+/** SQLSTATEs and classes with which a database lets nobody in: somebody must mend it, or its settings, first. */
+const SHUT_OUT = /^(28P01|28000|3D000|55000|08...)$/;
 const MAX_TRIES = 8;
 
-const codeOf = (error: unknown): string | undefined =>
+/** SQLSTATE of a database's error, or the system's name of what went wrong on the way there. */
+export const codeOf = (error: unknown): string | undefined =>
   typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
     : undefined;
@@ -31,11 +34,12 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * Whether every connection is in use and too many wait for one, or one was waited for in vain. Nothing was sent; waiting
- * again would only make the others wait.
+ * Whether no connection was to be had: every one is in use and too many wait for one, one was waited for in vain, or the
+ * database lets nobody in. Nothing was sent; waiting again would only make the others wait.
  */
 export const isCrowded = (error: unknown): boolean =>
   error instanceof PoolCrowded ||
+  SHUT_OUT.test(codeOf(error) ?? "") ||
   (error instanceof Error && error.message.includes("timeout exceeded when trying to connect"));
 
 /** Whether a statement took longer than any may: rows are locked or the database is overloaded. At once again it would take as long. */

@@ -15,7 +15,7 @@ import { openapi } from "#server/http/openapi.ts";
 import type { Log } from "#server/platform/log.ts";
 import { HttpConnection } from "./connection.ts";
 import { createGate, type Work } from "./gate.ts";
-import { createMatcher, pathOf } from "./match.ts";
+import { createMatcher, decode, pathOf } from "./match.ts";
 import { PAGE_ROUTES } from "./page-routes.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -101,7 +101,11 @@ export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): Node
     const target = targetOf(incoming);
     const path = pathOf(target);
     const show = isApi(path) || path in OWN_PATHS || !target.startsWith("/") ? null : pages();
-    if (show !== null) show(incoming, outgoing);
+    if (show !== null) {
+      // No page has an address that cannot be read, and the pages' own server would break on it.
+      if (decode(path) === null) incoming.url = "/unreadable";
+      show(incoming, outgoing);
+    }
     // Whether the process lives and is ready is told however much it has to do.
     else if (path in OWN_PATHS) void work(incoming, outgoing);
     else gate(incoming, outgoing);

@@ -63,8 +63,8 @@ export function createMatcher(routes: Readonly<Record<string, Methods>>): (path:
   };
 }
 
-/** Percent-decodes a segment; null: it cannot be. */
-function decode(segment: string): string | null {
+/** Percent-decodes a segment or a whole path; null: it cannot be. */
+export function decode(segment: string): string | null {
   if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);

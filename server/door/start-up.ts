@@ -16,28 +16,45 @@ export function readSettings(): Env {
     armFailpoints(settings.FAILPOINT);
     return settings;
   } catch (error) {
-    if (error instanceof EnvError) refuseStart(error.message);
+    const isPlain = error instanceof Error && error.message.startsWith("FAILPOINT:");
+    if (error instanceof EnvError || isPlain) refuseStart(error.message);
     throw error;
   }
 }
 
+/** Ends the process because of its database. */
+const refuseDatabase = (problems: string[]): never =>
+  refuseStart(`The database is not usable:\n${problems.map((one) => `  - ${one}`).join("\n")}`);
+
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(wordsOf).join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** SQLSTATE of a right that the role lacks. */
+const isForbidden = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "42501";
+
+/** Why the database cannot be used, in a line for an operator. */
+const troubleOf = (error: unknown): string =>
+  isForbidden(error)
+    ? `the role of DATABASE_URL may not do what Florin does: ${wordsOf(error)}`
+    : `DATABASE_URL: the database does not answer: ${wordsOf(error)}`;
+
 /** Opens the process's parts, checks that the database may serve payments, and takes out chains and tokens that are not what they are said to be. */
 export async function openChecked(settings: Env, options: { worker: boolean }): Promise<Container> {
   const opened = installContainer(openContainer(settings, options));
-  let problems: string[];
-  try {
-    problems = await opened.checkDatabase();
-  } catch (error) {
-    problems = [`DATABASE_URL: the database does not answer: ${String(error)}`];
-  }
-  if (problems.length > 0)
-    refuseStart(`The database is not usable:\n${problems.map((one) => `  - ${one}`).join("\n")}`);
+  const problems = await opened.checkDatabase().catch((error) => [troubleOf(error)]);
+  if (problems.length > 0) refuseDatabase(problems);
   const [found] = await Promise.all([
     opened.verifyChains(),
     opened.queue.start(),
     // What was counted before a restart still counts.
     opened.limits.share(),
-  ]);
+  ]).catch((error) => {
+    if (opened.isOutage(error) || isForbidden(error)) return refuseDatabase([troubleOf(error)]);
+    throw error;
+  });
   for (const one of found) opened.log.warn(one);
   return opened;
 }

@@ -59,10 +59,11 @@ export function pageSecurity(framing: Framing, mode: Mode): PageSecurity {
   };
 }
 
-/** The payment a checkout address names: `/{paymentId}`, `/?pid=` and `/buy?pid=`; null: it is no such address. */
+/** The payment a checkout address names: `/{paymentId}`, `/?pid=` and `/buy?pid=`; null: it is no such address, or names several. */
 function paymentIn(path: string, query: URLSearchParams): string | null {
-  const named = path === "/" || path === "/buy" ? query.get("pid") : path.slice(1);
-  if (named === null || !named.startsWith("pay_")) return null;
+  const pids = query.getAll("pid");
+  const named = path === "/" || path === "/buy" ? pids[0] : path.slice(1);
+  if (named === undefined || pids.length > 1 || !named.startsWith("pay_")) return null;
   try {
     return readPaymentId(named, null);
   } catch {

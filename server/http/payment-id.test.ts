@@ -13,6 +13,7 @@ const twice = (link: string) => once(once(link));
 // Guarantee: a wallet that was given a link of ours, and takes the whole of it for the id, still pays the right payment.
 test.for([
   `https://pay.shop.test/${ID}`,
+  `https://pay.shop.test/${ID}/`,
   `https://pay.shop.test/?pid=${ID}`,
   `https://eu.pay.shop.test/?pid=${ID}`,
   `https://checkout.shop.test:8443/${ID}`,

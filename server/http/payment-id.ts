@@ -32,7 +32,8 @@ function idInLink(value: string, hosts: OwnHosts): string | null {
   const link = URL.parse(value);
   if (link === null || (link.protocol !== "https:" && link.protocol !== "http:")) return null;
   if (!isOwnHost(link.host, hosts)) return null;
-  const id = link.searchParams.get("pid") ?? link.pathname.split("/").at(-1) ?? "";
+  const id =
+    link.searchParams.get("pid") ?? link.pathname.replace(/\/+$/, "").split("/").at(-1) ?? "";
   return PAYMENT_ID.test(id) ? id : null;
 }
 

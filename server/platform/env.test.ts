@@ -1,5 +1,10 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { EnvError, readEnv } from "./env.ts";
+import type { Registry } from "./registry.ts";
+import { SHIPPED_REGISTRY } from "./registry-shipped.ts";
 
 const key = (digit: string) => `0x${digit.repeat(64)}`;
 const GOOD = {
@@ -61,4 +66,75 @@ test.for([
   ],
 ] as const)("refused: %s", ([, change, message]) => {
   expect(problemsOf({ ...GOOD, ...change }).join("\n")).toContain(message);
+});
+
+const ORDER = "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+
+// Guarantee: a setting that could only do harm, or nothing, stops the start with one line that says which.
+test.for([
+  ["one secret for two uses", { FLORIN_TOKEN_SECRET: GOOD.FLORIN_KEY_PEPPER }, /different secrets/],
+  ["a secret of white space", { FLORIN_DATA_SECRET: `a${" ".repeat(40)}b` }, /FLORIN_DATA_SECRET/],
+  [
+    "a mode with a space",
+    { FLORIN_MODE: "live " },
+    /^FLORIN_MODE: begins or ends with white space$/,
+  ],
+  ["a base URL of FTP", { FLORIN_BASE_URL: "ftp://a.example" }, /FLORIN_BASE_URL: .*http/],
+  [
+    "a base URL with a path",
+    { FLORIN_BASE_URL: "https://a.example/b" },
+    /FLORIN_BASE_URL: .*origin/,
+  ],
+  ["a checkout that is a program", { FLORIN_CHECKOUT_URL: "javascript:alert(1)" }, /CHECKOUT_URL/],
+  ["a host with a scheme", { FLORIN_PAY_HOST: "https://a.example" }, /FLORIN_PAY_HOST: .*host/],
+  ["a node of FTP", { FLORIN_RPC_8453: "https://a.example,ftp://b.example" }, /FLORIN_RPC_8453/],
+  ["no amount between the limits", { FLORIN_MIN_PAYMENT_CENTS: "20000000" }, /MIN_PAYMENT_CENTS/],
+  ["a chain nobody has", { FLORIN_RPC_845: "https://a.example" }, /RPC_845: .* no chain 845/],
+  ["a slip in a name", { FLORIN_WORKERS: "off" }, /FLORIN_WORKERS: .* mean FLORIN_WORKER\?/],
+  ["a slip in a chain's", { FLORIN_RCP_10: "x" }, /FLORIN_RCP_10: .* mean FLORIN_RPC_10\?/],
+  ["a name nobody knows", { FLORIN_COLOUR_OF_THE_SKY: "x" }, /SKY: is no setting$/],
+  ["the key zero", { FLORIN_INTERMEDIARY_KEY_EVM: key("0") }, /INTERMEDIARY_KEY_EVM: must be 0x/],
+  ["a key beyond the order", { FLORIN_RELAYER_KEYS_8453: ORDER }, /RELAYER_KEYS_8453: not a key/],
+  ["a spender beyond it", { FLORIN_PERMIT2_SPENDER_KEY_8453: key("f") }, /SPENDER_KEY_8453/],
+  [
+    "halves of two Solana keys",
+    { FLORIN_INTERMEDIARY_KEY_SOLANA: "2".repeat(86) },
+    /INTERMEDIARY_KEY_SOLANA: must be 64 bytes/,
+  ],
+] as [string, Record<string, string>, RegExp][])("refused: %s", ([, change, message]) => {
+  const problems = problemsOf({ ...GOOD, ...change });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(message);
+  // No line gives a key away.
+  for (const value of Object.values(change))
+    if (value.startsWith("0x")) expect(problems[0]).not.toContain(value.slice(2, 20));
+});
+
+// Guarantee: what the test runner tells its programs, and what is empty, is no slip.
+test("names that stay", () => {
+  expect(problemsOf({ ...GOOD, FLORIN_TEST_SEED: "1", FLORIN_NOTHING: "" })).toEqual([]);
+});
+
+const [first] = SHIPPED_REGISTRY.chains;
+const [cluster] = SHIPPED_REGISTRY.solana;
+if (first === undefined || cluster === undefined) throw new Error("the shipped registry is empty");
+const lowered = first.tokens.map((token) => ({ ...token, address: token.address.toLowerCase() }));
+
+// Guarantee: a registry that has a chain or a token twice is refused: which of the two counts would be anybody's guess.
+test.for([
+  ["a chain", { chains: [...SHIPPED_REGISTRY.chains, first] }, /eip155:1 is listed twice/],
+  [
+    "a token in another spelling",
+    { chains: [{ ...first, tokens: [...first.tokens, ...lowered.slice(0, 1)] }] },
+    /eip155:1\/erc20:0x\w+ is listed twice/,
+  ],
+  ["a cluster", { solana: [cluster, cluster] }, /solana:\w+ is listed twice/],
+] as [string, Partial<Registry>, RegExp][])("listed twice: %s", ([, change, message]) => {
+  const dir = mkdtempSync(join(tmpdir(), "florin-env-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const FLORIN_REGISTRY_FILE = join(dir, "registry.json");
+  writeFileSync(FLORIN_REGISTRY_FILE, JSON.stringify({ ...SHIPPED_REGISTRY, ...change }));
+  const problems = problemsOf({ ...GOOD, FLORIN_REGISTRY_FILE });
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(message);
 });

@@ -3,46 +3,68 @@ import { z } from "zod";
 import { LOAD_SETTINGS } from "./load-settings.ts";
 import { type ChainEntry, type Registry, registrySchema, type SolanaEntry } from "./registry.ts";
 import { SHIPPED_REGISTRY } from "./registry-shipped.ts";
+import { isEvmKey, isHost, isOrigin, isSolanaKey, nearestName } from "./setting-checks.ts";
 
-const privateKey = z.string().regex(/^0x[0-9a-fA-F]{64}$/, "must be 0x and 64 hex digits");
-/** As wallets and `solana-keygen` know it: secret and public key, 64 bytes in base58. */
+const SECRET_MIN = 32;
+
+const evmKey = z
+  .string()
+  .refine(isEvmKey, "must be 0x and 64 hex digits, more than zero and below the curve's order");
 const solanaKey = z
   .string()
-  .regex(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/, "must be 64 bytes in base58 (secret and public key)");
+  .refine(isSolanaKey, "must be 64 bytes in base58 (secret and its public key)");
+const secret = z
+  .string()
+  .refine(
+    (text) => text.replace(/\s/g, "").length >= SECRET_MIN,
+    `must have ${SECRET_MIN} or more characters, white space not counted`,
+  );
+const httpUrl = z.url({
+  protocol: /^https?$/,
+  error: "must be an http or https URL",
+  abort: true,
+});
+const origin = httpUrl.refine(isOrigin, "must be an origin, such as https://pay.example.com");
 const list = (value: string) =>
   value
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
+/** FLORIN_MODE, for commands that need no other setting. */
+export const mode = z.enum(["live", "staging", "sandbox"]).default("live");
+
 const settings = z.object({
   /** `live` serves live keys and chains, `sandbox` a local world, `staging` public test networks. */
-  FLORIN_MODE: z.enum(["live", "staging", "sandbox"]).default("live"),
+  FLORIN_MODE: mode,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default("127.0.0.1"),
   /** Public origin of this server; defaults to http://HOST:PORT. */
-  FLORIN_BASE_URL: z.url().optional(),
+  FLORIN_BASE_URL: origin.optional(),
   /** Origin of the checkout; defaults to the base URL. */
-  FLORIN_CHECKOUT_URL: z.url().optional(),
+  FLORIN_CHECKOUT_URL: origin.optional(),
   /** Host (with port, if any) of payment links; defaults to the checkout URL's host. */
-  FLORIN_PAY_HOST: z.string().optional(),
+  FLORIN_PAY_HOST: z
+    .string()
+    .refine(isHost, "must be a host with its port, if any, such as pay.example.com")
+    .optional(),
   /** `inline` runs the worker in the server process, `off` leaves it to a process of its own. */
   FLORIN_WORKER: z.enum(["inline", "off"]).default("inline"),
   /** Path of a JSON registry that replaces the shipped one. */
   FLORIN_REGISTRY_FILE: z.string().optional(),
   /** Secret that keys the digests of API keys: 32 or more characters. */
-  FLORIN_KEY_PEPPER: z.string().min(32),
+  FLORIN_KEY_PEPPER: secret,
   /** Secret that authenticates `build` data and page tokens: 32 or more characters. */
-  FLORIN_TOKEN_SECRET: z.string().min(32),
+  FLORIN_TOKEN_SECRET: secret,
   /** Secret that seals personal data and webhook secrets in the database: 32 or more characters. Losing it loses them. */
-  FLORIN_DATA_SECRET: z.string().min(32),
+  FLORIN_DATA_SECRET: secret,
   /** Days personal data is kept. */
   FLORIN_DATA_DAYS: z.coerce.number().int().positive().max(3650).default(365),
   /** Terms a buyer agrees to when giving data; without them the page says itself what happens with it. */
   FLORIN_TERMS_URL: z.url({ protocol: /^https$/ }).optional(),
   /** Key of the account that receives buyers' money on EVM chains and settles it. */
-  FLORIN_INTERMEDIARY_KEY_EVM: privateKey,
+  FLORIN_INTERMEDIARY_KEY_EVM: evmKey,
   /** The same on Solana; needed when a Solana chain is on. */
   FLORIN_INTERMEDIARY_KEY_SOLANA: solanaKey.optional(),
   /** Largest payment in whole USD. */
@@ -108,7 +130,10 @@ const issuesOf = (error: z.ZodError, prefix = ""): string[] =>
       : `${prefix}${issue.path.join(".")}: ${issue.message}`,
   );
 
-function readRegistry(file: string | undefined, problems: string[]): Registry {
+type Source = Record<string, string | undefined>;
+
+/** The registry of this server; null, with the reason among the problems: its file is none. */
+function readRegistry(file: string | undefined, problems: string[]): Registry | null {
   if (file === undefined) return SHIPPED_REGISTRY;
   try {
     const parsed = registrySchema.safeParse(JSON.parse(readFileSync(file, "utf8")));
@@ -117,56 +142,50 @@ function readRegistry(file: string | undefined, problems: string[]): Registry {
   } catch (error) {
     problems.push(`FLORIN_REGISTRY_FILE: cannot be read: ${String(error)}`);
   }
-  return SHIPPED_REGISTRY;
+  return null;
+}
+
+/** The node addresses and gas keys of a chain; a chain without an address is off. */
+function readAccess(
+  { caip2, name }: Pick<ChainEntry, "caip2" | "name">,
+  key: z.ZodType,
+  source: Source,
+  problems: string[],
+): { id: string; rpcUrls: string[]; relayerKeys: string[] } | null {
+  const id = caip2.slice(caip2.indexOf(":") + 1);
+  const rpcUrls = list(source[`FLORIN_RPC_${id}`] ?? "");
+  if (rpcUrls.length === 0) return null;
+  if (!rpcUrls.every((url) => httpUrl.safeParse(url).success))
+    problems.push(`FLORIN_RPC_${id}: must be http or https URLs`);
+  const relayerKeys = list(source[`FLORIN_RELAYER_KEYS_${id}`] ?? "");
+  if (relayerKeys.length === 0) problems.push(`FLORIN_RELAYER_KEYS_${id}: needed for ${name}`);
+  for (const one of relayerKeys)
+    if (!key.safeParse(one).success) problems.push(`FLORIN_RELAYER_KEYS_${id}: not a key`);
+  return { id, rpcUrls, relayerKeys };
 }
 
 /** A chain is on when its RPC URL is set; its keys are then required. */
-function readChain(
-  entry: ChainEntry,
-  source: Record<string, string | undefined>,
-  problems: string[],
-): ChainConfig | null {
-  const id = entry.caip2.slice("eip155:".length);
-  const rpcUrls = list(source[`FLORIN_RPC_${id}`] ?? "");
-  if (rpcUrls.length === 0) return null;
-  for (const url of rpcUrls)
-    if (!z.url().safeParse(url).success) problems.push(`FLORIN_RPC_${id}: not a URL`);
-  const relayerKeys = list(source[`FLORIN_RELAYER_KEYS_${id}`] ?? "");
-  if (relayerKeys.length === 0)
-    problems.push(`FLORIN_RELAYER_KEYS_${id}: needed for ${entry.name}`);
-  for (const key of relayerKeys)
-    if (!privateKey.safeParse(key).success) problems.push(`FLORIN_RELAYER_KEYS_${id}: not a key`);
+function readChain(entry: ChainEntry, source: Source, problems: string[]): ChainConfig | null {
+  const access = readAccess(entry, evmKey, source, problems);
+  if (access === null) return null;
+  const { id, rpcUrls, relayerKeys } = access;
   const spender = source[`FLORIN_PERMIT2_SPENDER_KEY_${id}`] ?? null;
-  if (entry.permit2 !== null && (spender === null || !privateKey.safeParse(spender).success))
+  if (entry.permit2 !== null && (spender === null || !isEvmKey(spender)))
     problems.push(
       `FLORIN_PERMIT2_SPENDER_KEY_${id}: needed for ${entry.name}, 0x and 64 hex digits`,
     );
-  return {
-    entry,
-    rpcUrls,
-    relayerKeys,
-    permit2SpenderKey: entry.permit2 === null ? null : spender,
-    faucetKey: source[`${FAUCET}${id}`] ?? null,
-  };
+  const faucetKey = source[`${FAUCET}${id}`] ?? null;
+  if (faucetKey !== null && !isEvmKey(faucetKey)) problems.push(`${FAUCET}${id}: not a key`);
+  const permit2SpenderKey = entry.permit2 === null ? null : spender;
+  return { entry, rpcUrls, relayerKeys, permit2SpenderKey, faucetKey };
 }
 
 /** A cluster is on when its RPC URL is set; its keys are then required. */
-function readSolana(
-  entry: SolanaEntry,
-  source: Record<string, string | undefined>,
-  problems: string[],
-): SolanaConfig | null {
-  const id = entry.caip2.slice("solana:".length);
-  const rpcUrls = list(source[`FLORIN_RPC_${id}`] ?? "");
-  if (rpcUrls.length === 0) return null;
-  for (const url of rpcUrls)
-    if (!z.url().safeParse(url).success) problems.push(`FLORIN_RPC_${id}: not a URL`);
-  const relayerKeys = list(source[`FLORIN_RELAYER_KEYS_${id}`] ?? "");
+function readSolana(entry: SolanaEntry, source: Source, problems: string[]): SolanaConfig | null {
+  const access = readAccess(entry, solanaKey, source, problems);
+  if (access === null) return null;
+  const { rpcUrls, relayerKeys } = access;
   const intermediaryKey = source.FLORIN_INTERMEDIARY_KEY_SOLANA ?? "";
-  if (relayerKeys.length === 0)
-    problems.push(`FLORIN_RELAYER_KEYS_${id}: needed for ${entry.name}`);
-  for (const key of relayerKeys)
-    if (!solanaKey.safeParse(key).success) problems.push(`FLORIN_RELAYER_KEYS_${id}: not a key`);
   if (intermediaryKey === "")
     problems.push(`FLORIN_INTERMEDIARY_KEY_SOLANA: needed for ${entry.name}`);
   if (new Set([...relayerKeys, intermediaryKey]).size !== relayerKeys.length + 1)
@@ -176,20 +195,74 @@ function readSolana(
 
 /** Names of the keys that give away a sandbox chain's coin and tokens, by the chain's number. */
 const FAUCET = "FLORIN_FAUCET_KEY_";
+/** Beginnings of the names that end with a chain's id. */
+const PER_CHAIN = ["FLORIN_RPC_", "FLORIN_RELAYER_KEYS_", "FLORIN_PERMIT2_SPENDER_KEY_", FAUCET];
+/** What a test run tells its own programs. */
+const OF_TESTS = "FLORIN_TEST_";
+const SECRETS = ["FLORIN_KEY_PEPPER", "FLORIN_TOKEN_SECRET", "FLORIN_DATA_SECRET"];
+
+/** Settings that would do nothing: slips in a name, and chains that are not there. */
+function checkNames(present: Source, registry: Registry, problems: string[]): void {
+  const names = Object.keys(settings.shape);
+  const ids = new Set(
+    [...registry.chains, ...registry.solana].map(({ caip2 }) =>
+      caip2.slice(caip2.indexOf(":") + 1),
+    ),
+  );
+  for (const name of Object.keys(present)) {
+    if (!name.startsWith("FLORIN_") || name.startsWith(OF_TESTS) || names.includes(name)) continue;
+    const prefix = PER_CHAIN.find((one) => name.startsWith(one));
+    const id = name.slice(prefix === undefined ? name.lastIndexOf("_") + 1 : prefix.length);
+    if (prefix !== undefined && ids.has(id)) continue;
+    if (prefix !== undefined) problems.push(`${name}: the registry has no chain ${id}`);
+    else {
+      const near = nearestName(name, [...names, ...PER_CHAIN.map((one) => `${one}${id}`)]);
+      problems.push(`${name}: is no setting${near === null ? "" : `; did you mean ${near}?`}`);
+    }
+  }
+}
+
+/** What each setting alone cannot tell. */
+function checkTogether(present: Source, problems: string[]): void {
+  const given = SECRETS.map((name) => present[name]).filter((one) => one !== undefined);
+  if (new Set(given).size !== given.length)
+    problems.push(`${SECRETS.join(", ")}: need three different secrets`);
+  const { FLORIN_MIN_PAYMENT_CENTS: min, FLORIN_MAX_PAYMENT_USD: max } = settings.shape;
+  const smallest = min.safeParse(present.FLORIN_MIN_PAYMENT_CENTS);
+  const largest = max.safeParse(present.FLORIN_MAX_PAYMENT_USD);
+  if (smallest.success && largest.success && smallest.data > largest.data * 100)
+    problems.push("FLORIN_MIN_PAYMENT_CENTS: is more than FLORIN_MAX_PAYMENT_USD");
+}
+
+/** The settings that are set, without white space around them, which nobody means. */
+function readPresent(source: Source, problems: string[]): Source {
+  const present: Source = {};
+  for (const [name, value = ""] of Object.entries(source)) {
+    const known = Object.hasOwn(settings.shape, name);
+    const text = known ? value.trim() : value;
+    if (text !== value) problems.push(`${name}: begins or ends with white space`);
+    if (text !== "") present[name] = text;
+  }
+  return present;
+}
 
 /** The mode decides which environment of chains may be on, and no key serves two roles. */
 function crossChecks(
-  present: Record<string, string | undefined>,
+  present: Source,
   chains: ChainConfig[],
+  solana: SolanaConfig[],
   problems: string[],
 ): void {
-  const mode = present.FLORIN_MODE ?? "live";
-  const wanted = mode === "live" ? "live" : "test";
+  const chosen = present.FLORIN_MODE ?? "live";
+  const wanted = chosen === "live" ? "live" : "test";
   if (chains.length === 0)
     problems.push("FLORIN_RPC_<chain id>: no chain of the registry is configured");
+  for (const { entry } of solana)
+    if (entry.environment !== wanted)
+      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in ${chosen} mode`);
   for (const { entry, relayerKeys, permit2SpenderKey } of chains) {
     if (entry.environment !== wanted)
-      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in ${mode} mode`);
+      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in ${chosen} mode`);
     const keys = [...relayerKeys, permit2SpenderKey, present.FLORIN_INTERMEDIARY_KEY_EVM]
       .filter((key) => key != null)
       .map((key) => key.toLowerCase());
@@ -198,30 +271,30 @@ function crossChecks(
         `${entry.caip2}: relayer, Permit2 spender and intermediary need different keys`,
       );
   }
-  if (mode !== "sandbox")
+  if (chosen !== "sandbox")
     for (const name of Object.keys(present).filter((one) => one.startsWith(FAUCET)))
       problems.push(`${name}: a faucet exists in sandbox mode only`);
-  if (mode === "live" && present.FAILPOINT !== undefined)
+  if (chosen === "live" && present.FAILPOINT !== undefined)
     problems.push("FAILPOINT: refused in live mode");
 }
 
 /** Reads and checks the whole configuration; throws `EnvError` with all problems at once. */
-export function readEnv(source: Record<string, string | undefined>): Env {
+export function readEnv(source: Source): Env {
   const problems: string[] = [];
-  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+  const present = readPresent(source, problems);
   const parsed = settings.safeParse(present);
   if (!parsed.success) problems.push(...issuesOf(parsed.error));
+  checkTogether(present, problems);
   const registry = readRegistry(present.FLORIN_REGISTRY_FILE, problems);
+  if (registry === null) throw new EnvError(problems);
   const chains = registry.chains
     .map((entry) => readChain(entry, present, problems))
     .filter((chain) => chain !== null);
   const solana = registry.solana
     .map((entry) => readSolana(entry, present, problems))
     .filter((chain) => chain !== null);
-  crossChecks(present, chains, problems);
-  for (const { entry } of solana)
-    if ((entry.environment === "live") !== ((present.FLORIN_MODE ?? "live") === "live"))
-      problems.push(`${entry.caip2}: a ${entry.environment} chain cannot run in this mode`);
+  checkNames(present, registry, problems);
+  crossChecks(present, chains, solana, problems);
   if (!parsed.success || problems.length > 0) throw new EnvError(problems);
   const { FLORIN_BASE_URL, FLORIN_CHECKOUT_URL, FLORIN_PAY_HOST, ...rest } = parsed.data;
   const baseUrl = (FLORIN_BASE_URL ?? `http://${rest.HOST}:${rest.PORT}`).replace(/\/+$/, "");

@@ -127,20 +127,49 @@ const solanaEntry = z.object({
   tokens: z.array(mintEntry),
 });
 
+/** What stands more than once in a list. */
+const doubled = (names: string[]): string[] => [
+  ...new Set(names.filter((name, at) => names.indexOf(name) !== at)),
+];
+
+type Lists = { chains: z.infer<typeof chainEntry>[]; solana: z.infer<typeof solanaEntry>[] };
+
+/** Chains and tokens that are listed more than once: which entry would count is anybody's guess. */
+function listedTwice({ chains, solana }: Lists): string[] {
+  const tokens = [
+    ...chains.flatMap(({ caip2, tokens }) =>
+      tokens.map(({ address }) => `${caip2}/erc20:${address.toLowerCase()}`),
+    ),
+    ...solana.flatMap(({ caip2, tokens }) => tokens.map(({ mint }) => `${caip2}/token:${mint}`)),
+  ];
+  const ids = [...chains, ...solana].map(({ caip2 }) => caip2);
+  // The tokens of a doubled chain are doubled with it: one line is enough.
+  const twice = doubled(ids);
+  return [
+    ...twice,
+    ...doubled(tokens).filter((asset) => !twice.some((id) => asset.startsWith(`${id}/`))),
+  ];
+}
+
 /** Chains, tokens and currency prices a server knows. The first chain that lists a currency's feed is asked for it. */
-export const registrySchema = z.object({
-  chains: z.array(chainEntry).min(1),
-  solana: z.array(solanaEntry).default([]),
-  /** USD price of one unit of another fiat currency, keyed by ISO 4217 code; USD itself needs none. */
-  currencies: z.record(
-    z.string().regex(/^[A-Z]{3}$/),
-    z.union([
-      z.object({ chain: z.string(), feed }),
-      /** A fixed rate: USD per unit, scaled by 10^8, as a decimal string. */
-      z.object({ usdPerUnitE8: z.string().regex(/^[1-9][0-9]*$/) }),
-    ]),
-  ),
-});
+export const registrySchema = z
+  .object({
+    chains: z.array(chainEntry).min(1),
+    solana: z.array(solanaEntry).default([]),
+    /** USD price of one unit of another fiat currency, keyed by ISO 4217 code; USD itself needs none. */
+    currencies: z.record(
+      z.string().regex(/^[A-Z]{3}$/),
+      z.union([
+        z.object({ chain: z.string(), feed }),
+        /** A fixed rate: USD per unit, scaled by 10^8, as a decimal string. */
+        z.object({ usdPerUnitE8: z.string().regex(/^[1-9][0-9]*$/) }),
+      ]),
+    ),
+  })
+  .superRefine((registry, context) => {
+    for (const name of listedTwice(registry))
+      context.addIssue({ code: "custom", message: `${name} is listed twice` });
+  });
 
 export type Registry = z.infer<typeof registrySchema>;
 export type ChainEntry = Registry["chains"][number];

@@ -137,6 +137,10 @@ export type TxPlan =
   | { kind: "transfer"; asset: string; to: string; amount: string }
   | { kind: "fill" };
 
+/** Gas of one capture, and for how many of them a key must have money before its options are offered. */
+export const CAPTURE_GAS = 120_000n;
+export const FUNDED_FOR = 3n;
+
 /** Wei per gas. */
 export type Fees = { maxFee: bigint; maxPriorityFee: bigint };
 

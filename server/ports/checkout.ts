@@ -10,8 +10,10 @@ export type PaidBy = AssetAmount & {
   payer: string;
   recipient: string;
   depth: DepthRule;
-  /** When the buyer's signature or claim was taken, or the transfer handed out. */
+  /** When the buyer's signature or claim was taken. */
   acceptedAt: number;
+  /** False: there is only the word of who claimed it, and no node knows the transfer. */
+  isSeen: boolean;
   /** Null: no transaction is known. */
   txId: string | null;
   /** Time of the block the money came in; null: in none yet. */
@@ -43,6 +45,8 @@ export type CheckoutFacts = {
   merchantName: string;
   brand: Brand;
   paid: PaidBy | null;
+  /** Whether a node knew a transfer by the buyer's own wallet. */
+  isSent: boolean;
   arrivals: Arrival[];
   refunds: ReturnedMoney[];
   cancelledBy: "merchant" | "buyer" | null;

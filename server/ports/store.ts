@@ -188,6 +188,9 @@ export type NewException = {
   detail: string;
 };
 
+/** One of our keys on a chain: the next nonce to give out, and whether it has too little money for network fees. */
+export type SignerState = { signer: string; next: bigint; gasShort: boolean };
+
 /** One line of a posting: debit positive, credit negative, in minor units of `asset`. */
 export type LedgerLine = {
   kind:
@@ -255,6 +258,8 @@ export type Tx = AreaTx & {
   setMovement(id: bigint, state: Movement["state"], paymentId: string | null): Promise<void>;
   /** Returns false when the same exception is already recorded. Writes its outbox row when a payment is named. */
   insertException(exception: NewException): Promise<boolean>;
+  /** Closes the open exceptions of this kind that name the payment; returns how many there were. */
+  resolveExceptions(paymentId: string, kind: ExceptionKind, why: string): Promise<number>;
   /** Posts once per (reason, subject); false: posted before. The lines must balance per asset. */
   post(
     reason: string,
@@ -400,6 +405,12 @@ export type Store = AreaStore & {
   watchedRecipients(chain: string): Promise<string[]>;
   /** Starts the nonce counter of a signer at the chain's own count unless it runs already. */
   ensureSigner(chain: string, signer: string, chainNonce: bigint): Promise<{ next: bigint }>;
+  /** The keys whose nonces are counted on a chain. */
+  signers(chain: string): Promise<SignerState[]>;
+  /** Notes whether a key has too little money for network fees; false: that was known. */
+  markGas(chain: string, signer: string, isShort: boolean): Promise<boolean>;
+  /** Seconds since an exception was recorded; null: it never was. */
+  exceptionAge(kind: ExceptionKind, chain: string, txHash: string): Promise<number | null>;
   /** Ledger balance of an account kind in an asset, over all merchants. */
   ledgerBalance(kind: LedgerLine["kind"], asset: string): Promise<bigint>;
 };

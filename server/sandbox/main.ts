@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { sandboxDirectory } from "#server/cli/sandbox-file.ts";
@@ -75,7 +76,7 @@ async function startServer(
     ready: /listening on (http:\/\/[^\s"]+)/i,
     env: {
       ...environment(),
-      LOG_LEVEL: "warn",
+      LOG_LEVEL: environment().LOG_LEVEL || "warn",
       ...world.serverEnv,
       PORT: String(port),
       NODE_ENV: "production",
@@ -85,6 +86,15 @@ async function startServer(
     logFile: join(world.dir, "server.log"),
   });
   return { server, baseUrl: server.ready[1] ?? `http://127.0.0.1:${port}` };
+}
+
+/** Why nobody can listen at an address now; null: it is free. */
+function whyTaken(host: string, port: number): Promise<string | null> {
+  return new Promise((done) => {
+    const probe = createServer();
+    probe.once("error", (error) => done(error.message));
+    probe.listen(port, host, () => probe.close(() => done(null)));
+  });
 }
 
 async function waitReady(baseUrl: string): Promise<void> {
@@ -177,10 +187,14 @@ function sandboxJson(world: World, demo: Demo, baseUrl: string) {
   };
 }
 
+/** A word as a shell takes it back. */
+const quoted = (word: string): string =>
+  /^[\w./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
 function printNextSteps(dir: string, demo: Demo, baseUrl: string): void {
   const merchant = demo.merchants[0];
   if (merchant === undefined) return;
-  const inDir = dir === resolve(ROOT, ".sandbox") ? "" : `SANDBOX_DIR=${dir} `;
+  const inDir = dir === resolve(ROOT, ".sandbox") ? "" : `SANDBOX_DIR=${quoted(dir)} `;
   say(`
 Florin is running at ${baseUrl}
 
@@ -203,9 +217,8 @@ Keys, accounts and addresses are in ${join(dir, "sandbox.json")}. Ctrl-C stops e
 async function main(): Promise<void> {
   const dir = resolve(sandboxDirectory());
   const settings = environment();
-  const port = Number(settings.PORT ?? 3000);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
-  await prepare({ build: true });
+  const port = Number(settings.PORT || 3000);
+  const host = settings.HOST || "127.0.0.1";
   let starting: Promise<World> | null = null;
   let serving: Promise<{ server: Running; baseUrl: string }> | null = null;
   let stopping = false;
@@ -223,6 +236,8 @@ async function main(): Promise<void> {
   // The starter was killed: nobody could stop this any more.
   process.on("disconnect", () => void stop(1));
   try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    await prepare({ build: true });
     starting = startWorld({
       dir,
       databaseUrl: settings.DATABASE_URL || undefined,
@@ -242,8 +257,15 @@ async function main(): Promise<void> {
       writeFileSync(`${file}.new`, text, { mode: 0o600 });
       renameSync(`${file}.new`, file);
     };
-    // Whoever waits for a ready server finds this start's file.
-    if (port !== 0) write(`http://${settings.HOST ?? "127.0.0.1"}:${port}`);
+    if (port !== 0) {
+      const taken = await whyTaken(host, port);
+      if (taken !== null)
+        throw new Error(
+          `${taken}: the server cannot listen there. Set PORT to another port (SANDBOX_DIR too, for a second sandbox).`,
+        );
+      // Whoever waits for a ready server finds this start's file.
+      write(`http://${host}:${port}`);
+    }
     serving = startServer(world, port);
     const coming = serving;
     const started = await step("Starting the server", () => coming);

@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -223,4 +224,12 @@ test("a given database that is ahead of its chains stops the start", async () =>
     /lost blocks.*DATABASE_URL/s,
   );
   expect(await query(theirs.url, "select id from partner")).toEqual([{ id: "par_x" }]);
+});
+
+// Guarantee: what an operator has to mend is named: a database that is away by its setting, a broken file with the way out.
+test("a start that cannot be names what to mend", async () => {
+  const databaseUrl = "postgresql://florin@127.0.0.1:1/florin";
+  await expect(startWorld({ dir, databaseUrl })).rejects.toThrow(/^DATABASE_URL: .*ECONNREFUSED/);
+  writeFileSync(join(dir, "world.json"), '{"database": "flo');
+  await expect(startWorld({ dir })).rejects.toThrow(/world\.json is broken.*delete the folder/);
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -91,8 +91,13 @@ const secret = () => randomBytes(32).toString("hex");
 
 function readMemory(file: string): WorldMemory | null {
   if (!existsSync(file)) return null;
-  const parsed = memorySchema.safeParse(JSON.parse(readFileSync(file, "utf8")));
-  return parsed.success ? parsed.data : null;
+  try {
+    return memorySchema.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    throw new Error(
+      `${file} is broken, and with it the keys of this world: delete the folder ${dirname(file)} to begin a new one`,
+    );
+  }
 }
 
 function writePrivate(file: string, value: unknown): void {
@@ -112,10 +117,23 @@ async function holdsPartner(client: pg.Client, id: string | null): Promise<boole
   return found.rowCount !== 0;
 }
 
+const messageOf = (error: unknown): string =>
+  error instanceof AggregateError ? error.errors.map(messageOf).join("; ") : String(error);
+
+/** Connects to a database of somebody else's; one that is away is named by its setting. */
+async function connectGiven(url: string): Promise<pg.Client> {
+  try {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    return client;
+  } catch (error) {
+    throw new Error(`DATABASE_URL: the database does not answer: ${messageOf(error)}`);
+  }
+}
+
 /** Refuses a database that somebody else's world is in. */
 async function refuseTaken(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connectGiven(url);
   try {
     if (await holdsPartner(client, null))
       throw new Error(
@@ -307,12 +325,13 @@ function refuseForeign(lost: string, { databaseUrl: given }: WorldOptions): void
 async function openWorld(options: WorldOptions, dir: string, started: Started): Promise<World> {
   const chainIds = options.chainIds ?? [31337, 31338];
   const say = options.say ?? (() => undefined);
+  const memoryFile = join(dir, "world.json");
+  let memory = readMemory(memoryFile);
+  if (options.databaseUrl !== undefined) await (await connectGiven(options.databaseUrl)).end();
   const postgres =
     options.databaseUrl === undefined ? await startPostgres({ dir: join(dir, "postgres") }) : null;
   if (postgres !== null) started.push(postgres);
-  const memoryFile = join(dir, "world.json");
   let anvils = await startChains(dir, chainIds, { say, started });
-  let memory = readMemory(memoryFile);
   const urlOf = async (name: string) =>
     options.databaseUrl ?? (await createDatabaseFor(postgres as Postgres, name));
   if (memory !== null) {

@@ -1,5 +1,6 @@
-import { createWalletClient, type Hex, http } from "viem";
+import { createWalletClient, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { nodeTransport } from "#server/sandbox/node-rpc.ts";
 import type { TestWorld } from "./world.ts";
 
 /** An answer as a stranger sees it; `body` is what parsed as JSON, or the text. */
@@ -37,6 +38,39 @@ export type Action = {
   data: { chain_id: string; method: string; params: unknown[] };
 };
 
+/** What tests look at in an option. */
+export type OfferedOption = {
+  id: string;
+  account: string;
+  amount: { value: string; display: { assetSymbol: string } };
+  actions: Action[];
+};
+
+/** Says of an option whether it pays in this token. */
+export const inToken =
+  (symbol: string) =>
+  ({ amount }: OfferedOption): boolean =>
+    amount.display.assetSymbol === symbol;
+
+/**
+ * Asks for options until there are enough of them, or until the call is refused or the payment is under way: a chain that is
+ * too busy to answer offers nothing at that moment, and a wallet asks again.
+ */
+export const untilOffered = (
+  ask: () => Promise<Answer>,
+  isEnough = ({ length }: OfferedOption[]): boolean => length > 0,
+): Promise<Answer> =>
+  until(ask, ({ status, body }) => {
+    const isOpen = (body.info?.status ?? "requires_action") === "requires_action";
+    return status !== 200 || !isOpen || isEnough(body.options);
+  });
+
+/** The lines of a server's log that tell of a bug: errors, without the outages that were answered as such. */
+export const bugsIn = (output: string): string[] =>
+  output
+    .split("\n")
+    .filter((line) => /^\{"level":(50|60)\b/.test(line) && JSON.parse(line).status !== 503);
+
 /** The calls of a merchant and of a wallet in one world, with real keys and real signatures. */
 export function actors(world: TestWorld, baseUrl: () => string) {
   const gateway = { "Api-Key": world.demo.gateway.apiKey };
@@ -59,7 +93,7 @@ export function actors(world: TestWorld, baseUrl: () => string) {
     }
     if (method === "personal_sign")
       return account.signMessage({ message: { raw: params[0] as Hex } });
-    const wallet = createWalletClient({ account, transport: http(rpcOf(chain_id)) });
+    const wallet = createWalletClient({ account, transport: nodeTransport(rpcOf(chain_id)) });
     const { to, data, value } = params[0] as { to: Hex; data: Hex; value?: Hex };
     return wallet.sendTransaction({ to, data, value: BigInt(value ?? 0), chain: null });
   };
@@ -108,11 +142,12 @@ export function actors(world: TestWorld, baseUrl: () => string) {
       caip2 = "eip155:31337",
       maxPollMs = 0,
     ): Promise<Answer> {
-      const listed = await this.options(id, [`${caip2}:${privateKeyToAccount(key).address}`]);
-      const option = listed.body.options?.find(
-        (o: { amount: { display: { assetSymbol: string } } }) =>
-          o.amount.display.assetSymbol === symbol,
+      const accounts = [`${caip2}:${privateKeyToAccount(key).address}`];
+      const listed = await untilOffered(
+        () => this.options(id, accounts),
+        (options) => options.some(inToken(symbol)),
       );
+      const option = listed.body.options?.find(inToken(symbol));
       if (option === undefined) throw new Error(`no ${symbol} option: ${listed.text}`);
       const outputs: string[] = [];
       for (const action of option.actions) outputs.push(await execute(action, key));

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Action, type Answer, until } from "./api.ts";
+import { type Action, type Answer, until, untilOffered } from "./api.ts";
 import {
   changesNothing,
   DOORS,
@@ -38,7 +38,10 @@ const api = (door: (typeof DOORS)[number] = "front door") => doors.at(door);
 
 async function offered(accounts = [`${A}:${payer().address}`]) {
   const id: string = (await api().create()).body.paymentId;
-  const listed = await api().options(id, accounts);
+  const listed = await untilOffered(
+    () => api().options(id, accounts),
+    ({ length }) => length === 2 * accounts.length,
+  );
   const find = (symbol: string, chain = A): Option => {
     const found = listed.body.options.find(
       ({ account, amount }: Option) =>
@@ -191,7 +194,7 @@ describe.for(DOORS)("through the %s", (door) => {
   test("one account in many spellings", async () => {
     const odd = `${A}:0x${[...address().slice(2)].map((c, at) => (at % 2 ? c.toUpperCase() : c.toLowerCase())).join("")}`;
     const accounts = [odd, `${A}:${address()}`, `${A}:${address().toLowerCase()}`, odd];
-    const { status, body } = await post(open.id, "options", { accounts });
+    const { status, body } = await untilOffered(() => post(open.id, "options", { accounts }));
     expect(status).toBe(200);
     expect(
       body.options
@@ -221,7 +224,10 @@ describe.for(DOORS)("through the %s", (door) => {
       (_, at) => `${B}:0x${(at + 1).toString(16).padStart(40, "a")}`,
     );
     const accounts = [...others, `${A}:${address()}`, `${B}:${address()}`];
-    const { status, body } = await post(open.id, "options", { accounts });
+    const { status, body } = await untilOffered(
+      () => post(open.id, "options", { accounts }),
+      ({ length }) => length >= 4,
+    );
     expect([status, body.options.length]).toEqual([200, 4]);
   });
 

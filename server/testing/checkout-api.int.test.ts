@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { call } from "./api.ts";
+import { call, until } from "./api.ts";
 import { CHAIN, checkoutPages, refusal } from "./checkout-pages.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -21,7 +21,9 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
 // Guarantee: an open payment shows its merchant, price and window, in a version that stays while nothing changes.
 test("an open payment", async () => {
   const id = await pages().created({ value: "1250" });
+  const before = Date.now();
   const view = await pages().view(id);
+  const after = Date.now();
   expect(view).toMatchObject({
     id,
     stage: "ready",
@@ -38,7 +40,8 @@ test("an open payment", async () => {
     refunds: [],
     cancelledBy: null,
   });
-  expect(Math.abs(view.serverNow - Date.now())).toBeLessThan(5_000);
+  expect(view.serverNow).toBeGreaterThanOrEqual(before);
+  expect(view.serverNow).toBeLessThanOrEqual(after);
   expect((await pages().view(id)).version).toBe(view.version);
 });
 
@@ -76,7 +79,10 @@ test("options and reasons", async () => {
   const id = await pages().created({ value: "1250" });
   const buyer = await pages().buyer(8_300_000n);
   const accounts = [buyer.account, `eip155:1:${buyer.address}`];
-  const short = await pages().client().checkout.options.query({ id, accounts });
+  const short = await until(
+    () => pages().client().checkout.options.query({ id, accounts }),
+    ({ unavailable }) => unavailable.every(({ reason }) => reason !== "network_away"),
+  );
   expect(short.options).toEqual([]);
   expect(short.unavailable.slice(0, 2)).toMatchObject([
     {
@@ -100,9 +106,7 @@ test("options and reasons", async () => {
 test("steps", async () => {
   const id = await pages().created({ value: "1250" });
   const { address } = world.buyer("everything");
-  const { options } = await pages()
-    .client()
-    .checkout.options.query({ id, accounts: [`${CHAIN}:${address}`] });
+  const options = await pages().options(id, [`${CHAIN}:${address}`], 2);
   expect(options).toMatchObject([
     { money: { symbol: "USDC" }, steps: [{ kind: "sign" }], networkFee: "shop", needsData: false },
     {
@@ -190,6 +194,18 @@ test("cancel", async () => {
   });
 });
 
+/** A view that is held for 20 seconds unless the payment changes. */
+function held(id: string, version: string) {
+  let isOver = false;
+  const answer = pages()
+    .client()
+    .checkout.wait.query({ id, version, maxMs: 20_000 })
+    .finally(() => {
+      isOver = true;
+    });
+  return { answer, isOver: () => isOver };
+}
+
 // Guarantee: a held view comes as soon as the payment is another, and at the end of its time as it is.
 test("wait", async () => {
   const id = await pages().created();
@@ -201,18 +217,18 @@ test("wait", async () => {
   const same = await checkout.wait.query({ id, version, maxMs: 400 });
   expect(same.version).toBe(version);
   expect(performance.now() - begun).toBeGreaterThan(350);
-  const waiting = checkout.wait.query({ id, version, maxMs: 20_000 });
-  let isOver = false;
-  void waiting.then(() => {
-    isOver = true;
-  });
+  // A view of a payment that stays as it is, asked for first: its time is over before that of the other.
+  const still = await pages().created();
+  const full = held(still, (await pages().view(still)).version);
+  const waiting = held(id, version);
   // Answers that were asked for later come first: it is held.
   for (let round = 0; round < 3; round++) await pages().view(id);
-  expect(isOver).toBe(false);
-  const started = performance.now();
+  expect(waiting.isOver()).toBe(false);
   await checkout.cancel.mutate({ id });
-  expect((await waiting).stage).toBe("cancelled");
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect((await waiting.answer).stage).toBe("cancelled");
+  expect(full.isOver()).toBe(false);
+  await checkout.cancel.mutate({ id: still });
+  await full.answer;
 });
 
 // Guarantee: what changes no status of the payment, such as money that is not the payment, ends a held view too.

@@ -1,9 +1,9 @@
-import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi } from "viem";
+import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { CheckoutOption, CheckoutView } from "#server/contract/checkout.ts";
 import type { BuyerStage } from "#server/domain/checkout/stage.ts";
 import { fundGas, mint } from "#server/sandbox/deploy.ts";
-import { rpc } from "#server/sandbox/node-rpc.ts";
+import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { type ApiClient, createApiClient, refusalOf } from "#server/trpc/client.ts";
 import { type Action, actors, until } from "./api.ts";
 import type { TestWorld } from "./world.ts";
@@ -51,10 +51,18 @@ export function checkoutPages(world: TestWorld, baseUrl: () => string) {
       return { key, address, account: `${CHAIN}:${address}` };
     },
     view: (id: string): Promise<CheckoutView> => client().checkout.view.query({ id }),
-    /** Where the view says that money in the option's asset is to go. */
+    /** What some accounts are offered, asked for until it is `count` options: a chain too busy to answer offers nothing. */
+    async options(id: string, accounts: string[], count: number): Promise<CheckoutOption[]> {
+      const ask = () => client().checkout.options.query({ id, accounts });
+      return (await until(ask, ({ options }) => options.length >= count)).options;
+    },
+    /** What an account is offered in one token. */
     async option(id: string, { account }: PageBuyer, symbol: string): Promise<CheckoutOption> {
-      const { options } = await client().checkout.options.query({ id, accounts: [account] });
-      const found = options.find(({ money }) => money.symbol === symbol);
+      const offered = await until(
+        () => client().checkout.options.query({ id, accounts: [account] }),
+        ({ options }) => options.some(({ money }) => money.symbol === symbol),
+      );
+      const found = offered.options.find(({ money }) => money.symbol === symbol);
       if (found === undefined) throw new Error(`no ${symbol} option`);
       return found;
     },
@@ -73,7 +81,7 @@ export function checkoutPages(world: TestWorld, baseUrl: () => string) {
     async send(buyer: PageBuyer, token: Hex, to: string, value: bigint): Promise<Hex> {
       const wallet = createWalletClient({
         account: privateKeyToAccount(buyer.key),
-        transport: http(chain().url),
+        transport: nodeTransport(chain().url),
       });
       const data = encodeFunctionData({
         abi: TRANSFER,

@@ -2,6 +2,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { call, until } from "./api.ts";
 import { checkoutPages } from "./checkout-pages.ts";
+import { endsIn } from "./unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 let world: TestWorld;
@@ -80,11 +81,9 @@ test("money of the wrong amount or time", async () => {
   await pages().option(over, buyer, "USDC");
   await pages().send(buyer, usdc, intermediary(), 15_000_000n);
   expect((await pages().stage(over, "overpaid")).arrivals).toMatchObject([{ kind: "over" }]);
-  const late = await pages().created({
-    value: "900",
-    expiresAt: Math.floor(Date.now() / 1000) + 8,
-  });
+  const late = await pages().created({ value: "900" });
   await pages().option(late, buyer, "USDC");
+  await endsIn(world.db, late);
   await pages().stage(late, "expired_unpaid");
   await pages().send(buyer, usdc, intermediary(), 9_000_000n);
   const found = await pages().stage(late, "expired_paid");

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { submitCollected } from "#server/usecases/submit-collected.ts";
 import { actors, until } from "./api.ts";
 import { askForData, asWallet, FORM, linkOf, newBuyer, rowsOf, withServices } from "./collect.ts";
+import { endsIn } from "./unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 let world: TestWorld;
@@ -120,18 +121,16 @@ test("links that are not ours", async () => {
 // Guarantee: a payment that is over takes no data, and what it got without a signature counts nowhere.
 test("a payment that is not open", async () => {
   const buyer = await newBuyer(world, baseUrl);
-  const soon = Math.floor(Date.now() / 1_000) + 7;
-  const { body } = await api().create({ expiresAt: soon });
-  const id: string = body.paymentId;
+  const id = await created();
   const link = linkOf((await buyer.option(id)).collectData?.url ?? "");
-  const longer = { clock: { now: () => soon - 1 } };
   await withServices(world, async (services) => {
     await submitCollected(services, { ...link, data: FORM });
+    await endsIn(world.db, id);
     await until(
       () => api().status(id),
       ({ body: standing }) => standing.status === "expired",
     );
-    const late = submitCollected({ ...services, ...longer }, { ...link, data: FORM });
+    const late = submitCollected(services, { ...link, data: FORM });
     await expect(late).rejects.toMatchObject({ code: "payment_expired" });
   });
   expect(await stored(id)).toHaveLength(5);

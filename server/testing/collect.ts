@@ -4,7 +4,7 @@ import type { CollectLink } from "#server/domain/collect/token.ts";
 import { readEnv } from "#server/platform/env.ts";
 import type { Services } from "#server/ports/services.ts";
 import { fundGas, mint } from "#server/sandbox/deploy.ts";
-import { type Action, type Answer, actors, call, until } from "./api.ts";
+import { type Action, type Answer, actors, call, inToken, until, untilOffered } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 
 /** A form nobody else fills in like this, so that any trace of it is found. */
@@ -84,7 +84,12 @@ export function buyerOf(world: TestWorld, baseUrl: () => string, key: Key) {
     answers.push(answer);
     return answer;
   };
-  const listed = async (id: string, accounts = [account]) => kept(await api.options(id, accounts));
+  /** What accounts are offered, asked for until each of them is offered something. */
+  const listed = (id: string, accounts = [account]) =>
+    untilOffered(
+      async () => kept(await api.options(id, accounts)),
+      (options) => new Set(options.map((one) => one.account)).size === accounts.length,
+    );
   return {
     account,
     canonical: account.toLowerCase(),
@@ -93,10 +98,7 @@ export function buyerOf(world: TestWorld, baseUrl: () => string, key: Key) {
     /** The USDC option of this account. */
     async option(id: string): Promise<Offered> {
       const { body, text } = await listed(id);
-      const found = body.options?.find(
-        (o: { amount: { display: { assetSymbol: string } } }) =>
-          o.amount.display.assetSymbol === "USDC",
-      );
+      const found = body.options?.find(inToken("USDC"));
       if (found === undefined) throw new Error(`no USDC option: ${text}`);
       return found;
     },

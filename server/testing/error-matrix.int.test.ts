@@ -6,9 +6,10 @@ import { ENDPOINTS } from "#server/contract/index.ts";
 import { issueKey } from "#server/db/credentials.ts";
 import type { ErrorCode } from "#server/domain/error-code.ts";
 import { asOwner } from "#server/sandbox/deploy.ts";
-import { type Answer, actors, until } from "./api.ts";
+import { type Answer, actors, inToken, until, untilOffered } from "./api.ts";
 import { type Call, send } from "./doors.ts";
 import { credentialsFor, exampleCall, type GoodCall, targetOf } from "./example-call.ts";
+import { endsIn } from "./unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 const CHAIN = "eip155:31337";
@@ -46,19 +47,16 @@ let the: {
 const shop = () => actors(world, () => server.baseUrl);
 const merchant = () => credentialsFor({ auth: "merchant" } as EndpointShape, world.demo);
 
-async function create(expiresAt?: number): Promise<string> {
-  const made = await shop().create(expiresAt === undefined ? {} : { expiresAt });
+async function create(): Promise<string> {
+  const made = await shop().create();
   if (made.status !== 201) throw new Error(made.text);
   return made.body.paymentId;
 }
 
 async function offered(id: string, name: "everything" | "usdc"): Promise<string> {
-  const listed = await shop().options(id, [`${CHAIN}:${world.buyer(name).address}`]);
-  const found = listed.body.options.find(
-    (one: { amount: { display: { assetSymbol: string } } }) =>
-      one.amount.display.assetSymbol === "USDC",
-  );
-  return found.id;
+  const accounts = [`${CHAIN}:${world.buyer(name).address}`];
+  const listed = await untilOffered(() => shop().options(id, accounts));
+  return listed.body.options.find(inToken("USDC")).id;
 }
 
 /** A copy of an option whose quote is over. */
@@ -85,8 +83,12 @@ async function makeKey(environment: "test" | "live", scope: "merchant" | "gatewa
 async function paid(): Promise<string> {
   const id = await create();
   const { key } = world.buyer("everything");
-  const confirmed = await shop().pay(id, key, "USDC", CHAIN, 10_000);
-  expect([confirmed.status, confirmed.body.status]).toEqual([200, "succeeded"]);
+  await shop().pay(id, key, "USDC");
+  const { body: standing } = await until(
+    () => shop().status(id, 10_000),
+    ({ body }) => body.isFinal,
+  );
+  expect(standing.status).toBe("succeeded");
   return id;
 }
 
@@ -126,7 +128,8 @@ async function setUpReceivers() {
 }
 
 async function setUp(): Promise<typeof the> {
-  const closing = await create(Math.floor(Date.now() / 1000) + 6);
+  const closing = await create();
+  await endsIn(world.db, closing);
   const [open, cancelled, succeeded, refunded] = [
     await create(),
     await create(),

@@ -1,4 +1,4 @@
-import { actors, call, until } from "./api.ts";
+import { actors, call, type OfferedOption, until, untilOffered } from "./api.ts";
 import type { TestWorld } from "./world.ts";
 
 /** Longest wait for a payment to get somewhere, in milliseconds. */
@@ -24,6 +24,12 @@ export function explainCalls(world: TestWorld, baseUrl: () => string) {
       const answer = await api.create(options);
       if (answer.status !== 201) throw new Error(answer.text);
       return answer.body.paymentId;
+    },
+    /** What an account is offered, asked for until it is something. */
+    async offered(id: string, account: string): Promise<OfferedOption[]> {
+      const { status, text, body } = await untilOffered(() => api.options(id, [account]));
+      if (status !== 200) throw new Error(text);
+      return body.options;
     },
     async timeline(id: string): Promise<{ at: number; kind: string; text: string }[]> {
       const { body } = await read(id, "?include=timeline");

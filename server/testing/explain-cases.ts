@@ -65,7 +65,9 @@ const INTENT: NonNullable<PaymentFacts["intent"]> = {
   firstTxAt: NOW - 5,
   newestTxAt: NOW - 5,
   ahead: 0,
+  gasShort: null,
 };
+const GAS_SHORT = { signer: `0x${"5".repeat(40)}`, chain: CHAIN };
 const SETTLEMENT: NonNullable<PaymentFacts["settlement"]> = {
   asset: ASSET,
   minor: 12_450_000n,
@@ -74,6 +76,7 @@ const SETTLEMENT: NonNullable<PaymentFacts["settlement"]> = {
   detail: null,
   txId: null,
   hold: null,
+  gasShort: null,
   batchSince: NOW,
 };
 
@@ -128,6 +131,10 @@ export const REACHED: Record<Code, Patch> = {
   "processing.fee_above_limit": processing({
     intent: { ...INTENT, firstTxAt: NOW - 90, newestTxAt: NOW - 70 },
   }),
+  "processing.no_gas_money": processing({
+    option: { ...OPTION, deadline: NOW + 60 },
+    intent: { ...INTENT, ahead: 2, newestTxAt: NOW - 70, gasShort: GAS_SHORT },
+  }),
   "processing.confirming": processing({ intent: { ...INTENT, state: "mined", minedBlock: 99n } }),
   "processing.refused_once": processing({ attempt: { reverts: 1 } }),
   "processing.refused_for_good": processing({ attempt: { reverts: 2 } }),
@@ -143,6 +150,7 @@ export const REACHED: Record<Code, Patch> = {
   "succeeded.settlement_held": settling({ hold: { reason: "looked at" } }),
   "succeeded.settlement_blocked": settling({ state: "blocked", detail: "it would revert" }),
   "succeeded.settlement_sent": settling({ state: "sent" }),
+  "succeeded.settlement_no_gas_money": settling({ state: "sent", gasShort: GAS_SHORT }),
   "succeeded.settlement_network_silent": { ...settling({ state: "sent" }), chain: null },
   "succeeded.settled": settling({ state: "final", txId: TX }),
   "succeeded.nothing_to_settle": succeeded(),

@@ -122,7 +122,7 @@ test("two active keys are the most", async () => {
   expect((await issue()).code).toBe(0);
 });
 
-// Guarantee: a revoked key and a revoked app are unknown at once.
+// Guarantee: a revoked key and a revoked app become unknown without anybody telling the server.
 test("a revocation ends keys and apps", async () => {
   const { id: partner } = await newPartner(world);
   const { id, key } = await made("issue", "--partner", partner, "--scope", "gateway");
@@ -135,8 +135,13 @@ test("a revocation ends keys and apps", async () => {
   expect((await keys("list", "--partner", partner)).out).toContain(`${app}  app  test`);
   expect((await keys("revoke", id)).code).toBe(0);
   expect((await keys("revoke-app", app)).code).toBe(0);
-  expect((await options({ "Api-Key": key })).body.code).toBe("invalid_api_key");
-  expect((await options(byApp)).body.code).toBe("invalid_app_id");
+  const refused = (headers: Record<string, string>, code: string) =>
+    until(
+      () => options(headers),
+      ({ body }) => body.code === code,
+    );
+  await refused({ "Api-Key": key }, "invalid_api_key");
+  await refused(byApp, "invalid_app_id");
   expect((await keys("revoke-app", app)).code).toBe(2);
 });
 
@@ -161,4 +166,26 @@ test("misuse is refused", async () => {
     expect(err).not.toMatch(/^\s+at /m);
   }
   expect(await count()).toBe(before);
+});
+
+// Guarantee: a key that wallets use for one merchant sees that merchant's payments and nobody else's; a partner's wallet key sees all.
+test("whose payments a wallet's key reaches", async () => {
+  const [mine, other] = world.demo.merchants;
+  if (mine === undefined || other === undefined) throw new Error("no two merchants");
+  const own = await made("issue", "--merchant", mine.id, "--name", "kiosk", "--scope", "gateway");
+  expect(own.key).toMatch(/^gk_test_/);
+  const paymentOf = async (merchant: typeof mine): Promise<string> => {
+    const answer = await call(server.baseUrl, "POST", "/v1/merchant/payment", {
+      headers: { "Api-Key": merchant.apiKey, "Merchant-Id": merchant.id },
+      body: { amount: { unit: "iso4217/USD", value: "1250" }, referenceId: "order-1" },
+    });
+    return answer.body.paymentId;
+  };
+  const read = (key: string, id: string) =>
+    call(server.baseUrl, "GET", `/v1/gateway/payment/${id}`, { headers: { "Api-Key": key } });
+  const [here, there] = [await paymentOf(mine), await paymentOf(other)];
+  expect((await read(own.key, here)).status).toBe(200);
+  const foreign = await read(own.key, there);
+  expect([foreign.status, foreign.body.code]).toEqual([404, "payment_not_found"]);
+  expect((await read(world.demo.gateway.apiKey, there)).status).toBe(200);
 });

@@ -5,7 +5,8 @@ import { listStopped, retrySettlement } from "#server/db/operator.ts";
 import { compileContracts } from "#server/sandbox/compile.ts";
 import { asOwner, fundGas, mint } from "#server/sandbox/deploy.ts";
 import { minedOn, nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
-import { type Action, actors, until } from "./api.ts";
+import { seedMerchant } from "#server/sandbox/seed.ts";
+import { type Action, actors, call, until } from "./api.ts";
 import { endsIn } from "./unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -311,6 +312,43 @@ test.for([
     [id],
   );
   expect(told).toHaveLength(1);
+});
+
+// Guarantee: stray money is told to the merchant whose amount it is, and to none where it could be several's: no merchant learns of another's money.
+test("stray money among merchants", async () => {
+  const buyer = await newBuyer();
+  const { demo, world: parts } = world;
+  const at = {
+    partnerId: demo.partnerId,
+    pepper: parts.memory.pepper,
+    assets: [world.asset("usdc")],
+  };
+  const second = await seedMerchant(world.db, at, { name: "Second Shop", flow: "intermediary" });
+  const mine = await created({ value: "1337" });
+  const theirs = await call(server.baseUrl, "POST", "/v1/merchant/payment", {
+    headers: { "Api-Key": second.apiKey, "Merchant-Id": second.id },
+    body: { amount: { unit: "iso4217/USD", value: "9900" }, referenceId: "order-2" },
+  });
+  const direct = await created({ value: "9800", flow: "direct" });
+  for (const id of [mine, theirs.body.paymentId, direct])
+    await optionFor(id, buyer.address, "USDC");
+  const intermediary = privateKeyToAccount(parts.memory.intermediaryKey).address;
+  const strayOf = async (amount: bigint) => {
+    const args = [intermediary, amount] as const;
+    const data = encodeFunctionData({ abi: TOKEN, functionName: "transfer", args });
+    const hash = await send(buyer.key, chain().usdc, data);
+    const rows = await until(
+      () =>
+        world.db.query(
+          `select payment_id, merchant_id from exception_record where tx_ref = $1 and kind = 'unattributed'`,
+          [hash],
+        ),
+      ({ length }) => length > 0,
+    );
+    return rows[0];
+  };
+  expect(await strayOf(13_370_000n)).toMatchObject({ payment_id: mine });
+  expect(await strayOf(13_370_001n)).toEqual({ payment_id: null, merchant_id: null });
 });
 
 // Guarantee: money after the window is never lost and never changes what was said.

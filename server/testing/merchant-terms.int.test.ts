@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { environment } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
-import { actors, until } from "./api.ts";
+import { actors, call, until } from "./api.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
 let world: TestWorld;
@@ -85,11 +86,102 @@ test("misuse", async () => {
   expect(terms().stdout).toBe(before);
   for (const [words, says] of [
     [["--nmae", "Shop"], "--nmae"],
-    [["--name", "Shop", "--destination", "x"], "not an asset"],
+    [["--name", "Shop", "--destination", "x"], "must be <asset>=<account>"],
+    [["--name", "Shop", "--destination", "x=y"], "must be a CAIP-19 asset"],
   ] as const) {
     const { status, stderr } = run(...words);
     expect([words, status]).toEqual([words, 2]);
     expect(stderr).toContain(says);
     expect(stderr).not.toMatch(/\n\s+at /);
   }
+});
+
+const CHAIN = "eip155:31337";
+const ACCOUNT = `${CHAIN}:0x${"ab".repeat(20)}`;
+const make = (...pairs: [asset: string, account: string][]) =>
+  run("--name", "Corner Shop", ...pairs.flatMap((pair) => ["--destination", pair.join("=")]));
+const rows = async () => {
+  const [counted] = await world.db.query(
+    `select (select count(*)::int from partner) as partners, (select count(*)::int from merchant) as merchants,
+       (select count(*)::int from api_key) as keys, (select count(*)::int from app) as apps`,
+  );
+  return counted;
+};
+
+// Guarantee: an operator's command pays out to no account that partners' calls may not name, and leaves nothing of a merchant that was refused.
+test("destinations that cannot be", async () => {
+  const before = await rows();
+  const [chain] = world.world.memory.chains;
+  const addressOf = (key: `0x${string}` | undefined) => privateKeyToAccount(key ?? "0x").address;
+  const [usdc, usdt] = [world.asset("usdc"), world.asset("usdt")];
+  const at = (address: string | undefined): [string, string] => [usdc, `${CHAIN}:${address}`];
+  for (const [pairs, says] of [
+    [[at(`0x${"0".repeat(40)}`)], "must not be the zero address"],
+    [[at(chain?.usdt)], "must not be a token contract"],
+    [[at(addressOf(world.world.memory.intermediaryKey))], "must not be an account of this service"],
+    [[at(addressOf(chain?.relayerKeys[0]))], "must not be an account of this service"],
+    [[at(addressOf(chain?.spenderKey))], "must not be an account of this service"],
+    [[[`${CHAIN}/erc20:0x${"cd".repeat(20)}`, ACCOUNT]], "is not an asset this service accepts"],
+    [[[usdc, ACCOUNT.replace("31337", "31338")]], "must be on the same chain"],
+    [[[usdt, ACCOUNT], at("0x1234")], "must be a CAIP-10 account"],
+    [
+      [
+        [usdc, ACCOUNT],
+        [usdc.toUpperCase().replace(/^EIP155:31337.ERC20:0X/, `${CHAIN}/erc20:0x`), ACCOUNT],
+      ],
+      "is named twice",
+    ],
+  ] as [[string, string][], string][]) {
+    const { status, stdout, stderr } = make(...pairs);
+    expect([says, status, stdout]).toEqual([says, 2, ""]);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+  const stranger = run(
+    "--name",
+    "Shop",
+    "--destination",
+    `${usdc}=${ACCOUNT}`,
+    "--partner",
+    "par_0",
+  );
+  expect([stranger.status, stranger.stderr.split("\n")[0]]).toEqual([
+    2,
+    "There is no partner par_0.",
+  ]);
+  expect(await rows()).toEqual(before);
+});
+
+// Guarantee: what the command makes is whole: a merchant with its terms, its destinations and keys that work.
+test("a merchant is made", async () => {
+  const [usdc, usdt] = [world.asset("usdc"), world.asset("usdt")];
+  const made = make([usdc, ACCOUNT], [usdt, ACCOUNT]);
+  expect([made.status, made.stderr]).toEqual([0, ""]);
+  const { merchantId, partnerId, apiKey } = JSON.parse(made.stdout);
+  expect(JSON.parse(run("terms", "--merchant", merchantId).stdout)).toMatchObject({
+    name: "Corner Shop",
+    feeBps: 0,
+    schedule: "instant",
+  });
+  const { status, body } = await call(
+    server.baseUrl,
+    "GET",
+    `/v1/merchants/${merchantId}/settlements`,
+    {
+      headers: { "Api-Key": apiKey },
+    },
+  );
+  expect(status).toBe(200);
+  expect(body.crypto.map(({ asset }: { asset: string }) => asset).toSorted()).toEqual(
+    [usdc, usdt].toSorted(),
+  );
+  const second = run(
+    "--name",
+    "Till",
+    "--partner",
+    partnerId,
+    "--destination",
+    `${usdc}=${ACCOUNT}`,
+  );
+  expect(JSON.parse(second.stdout)).toMatchObject({ partnerId });
 });

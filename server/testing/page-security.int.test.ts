@@ -118,6 +118,12 @@ test("frames", async () => {
     expect(answer.headers.get("x-frame-options"), path).toBeNull();
   }
   expect(policyOf(await get("/"))["frame-ancestors"]).toEqual(["'none'"]);
+  // The page shows one of them, and its merchant may be another one than the origins are of.
+  for (const path of ["/", "/buy"]) {
+    const answer = await get(`${path}?pid=${id}&pid=${await pages().created({ flow: "direct" })}`);
+    expect(policyOf(answer)["frame-ancestors"], path).toEqual(["'none'"]);
+    expect(answer.headers.get("x-frame-options"), path).toBe("DENY");
+  }
 });
 
 // Guarantee: the older addresses of a checkout show the same page; an id that cannot be one is not found, and says so by its status.

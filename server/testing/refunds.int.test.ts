@@ -36,6 +36,14 @@ test("recorded refunds", async () => {
   });
   const again = await shops.refund(shop, body, keyed);
   expect([again.status, again.text]).toEqual([201, made.text]);
+  // The same transfer told once more, without a key, is no second refund.
+  const { reason: _, ...told } = body;
+  const twice = await shops.refund(shop, told);
+  expect([twice.status, twice.body.code, twice.body.issues?.[0]?.path]).toEqual([
+    400,
+    "params_validation",
+    "txId",
+  ]);
   const over = await shops.refund(shop, { paymentId: id, amount: "12000001" });
   expect([over.status, over.body.code]).toEqual([400, "params_validation"]);
   expect(over.text).toContain("12000000");

@@ -384,6 +384,14 @@ test("merchants are apart", async () => {
     expect(await shop.ask(method, path, body, "direct"), `${method} ${path}`).toMatchObject(
       NOT_FOUND,
     );
+  // A refusal that is repeated is the one that was stored, and nothing else.
+  const rotate = () =>
+    call(server.baseUrl, "POST", "/v1/webhook-endpoints/whe_NOTHING/rotate-secret", {
+      headers: { ...shop.api.merchantHeaders("intermediary"), "Idempotency-Key": "rotate-1" },
+      body: {},
+    });
+  const [refused, repeated] = [await rotate(), await rotate()];
+  expect([repeated.status, repeated.text]).toEqual([404, refused.text]);
   expect((await shop.ask("GET", `/v1/webhook-endpoints/${id}`)).body.state).toBe("enabled");
   const foreign = (await shop.ask("GET", `/v1/events?paymentId=${my}`, undefined, "direct")).body;
   expect(foreign.data).toEqual([]);

@@ -98,7 +98,7 @@ function arrivalsOf(parts: ViewParts, { facts }: Checkout): CheckoutView["arriva
 function paidOf(parts: ViewParts, { facts, etaS }: Checkout): CheckoutView["paid"] {
   const { paid } = facts;
   if (paid === null) return null;
-  const { asset, minor, chain, payer, recipient, txId, receivedAt, acceptedAt } = paid;
+  const { asset, minor, chain, payer, recipient, txId, receivedAt, acceptedAt, isSeen } = paid;
   return {
     money: shownMoney(parts, asset, minor),
     payer,
@@ -107,15 +107,20 @@ function paidOf(parts: ViewParts, { facts, etaS }: Checkout): CheckoutView["paid
     receivedAt,
     etaS: etaS ?? 0,
     acceptedAt,
+    isSeen,
   };
 }
 
-/** The address of the shop with the payment's id; nothing else of it changes. */
+/** The address of the shop with the payment's id in place of any that was there; nothing else of it changes. */
 function backTo(url: string, paymentId: string): string {
   const [address = "", ...fragment] = url.split("#");
-  const joint = address.includes("?") ? "&" : "?";
+  const [page = "", ...query] = address.split("?");
+  const others = query
+    .join("?")
+    .split("&")
+    .filter((one) => one !== "" && one !== "payment_id" && !one.startsWith("payment_id="));
   const end = fragment.length === 0 ? "" : `#${fragment.join("#")}`;
-  return `${address}${joint}payment_id=${paymentId}${end}`;
+  return `${page}?${[...others, `payment_id=${paymentId}`].join("&")}${end}`;
 }
 
 function redirectOf({ id, successUrl, errorUrl }: Payment): CheckoutView["redirect"] {

@@ -3,6 +3,7 @@ import type { ChainHead, Fees, NonceChain, Receipt } from "#server/ports/chain.t
 import type { Services } from "#server/ports/services.ts";
 import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
 import { finishRefund } from "./execute-refunds.ts";
+import { takeForeign } from "./foreign-nonces.ts";
 import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
 import { knowsTransfer } from "./scan-chain.ts";
 
@@ -152,36 +153,6 @@ async function settleMined(
   await finish(services, open, receipt);
 }
 
-/** Our nonce was used by a transaction we never stored: somebody else has the key. Everything stops. */
-async function reportForeignNonce(services: Services, chain: NonceChain, intent: Intent) {
-  const used = await chain.transactionCount(intent.signer, "finalized");
-  if (used <= intent.nonce) return;
-  services.log.error(
-    { intentId: intent.id, signer: intent.signer },
-    "a nonce was used outside Florin",
-  );
-  await services.store.transaction(async (tx) => {
-    await tx.hold(
-      "*",
-      `nonce ${intent.nonce} of ${intent.signer} on ${intent.chain} was used by an unknown transaction`,
-    );
-    await tx.insertException({
-      kind: "unknown_outflow",
-      environment: chain.facts.environment,
-      merchantId: null,
-      paymentId: null,
-      chain: intent.chain,
-      txHash: `${intent.signer}:${intent.nonce}`,
-      logIndex: 0,
-      blockHash: "",
-      asset: `${intent.chain}/native`,
-      payer: intent.signer,
-      amount: 0n,
-      detail: "A signer's nonce was consumed by a transaction Florin did not make",
-    });
-  });
-}
-
 /** The transaction all others of its signer wait for: replaced with higher fees once it is overdue. */
 async function replaceStuck(services: Services, chain: NonceChain, { intent, txs }: OpenIntent) {
   const last = txs[0];
@@ -190,11 +161,10 @@ async function replaceStuck(services: Services, chain: NonceChain, { intent, txs
   if (age < chain.facts.stuckAfterS) return;
   const fees = replacementFees(last.fees, await chain.fees());
   if (fees === null) return;
-  const tx = await signAndStore(services, chain, intent, {
-    role: last.role,
-    gas: last.role === "fill" ? FILL_GAS : last.gas,
-    fees,
-  });
+  const gas = last.role === "fill" ? FILL_GAS : last.gas;
+  // A higher fee helps nobody while the key cannot pay it.
+  if ((await chain.nativeBalance(intent.signer)) < gas * fees.maxFee) return;
+  const tx = await signAndStore(services, chain, intent, { role: last.role, gas, fees });
   await failpoint("replace.after_store");
   await broadcastStored(services, chain, intent, tx);
   services.log.info({ intentId: intent.id, txId: tx.hash }, "replaced a stuck transaction");
@@ -216,7 +186,7 @@ async function advanceOne(
   }
   if (intent.nonce < mined) {
     const receipt = await firstReceipt(chain, txs);
-    if (receipt === null) return reportForeignNonce(services, chain, intent);
+    if (receipt === null) return takeForeign(services, chain, intent, txs);
     await recordMined(services, open, receipt);
     return;
   }

@@ -141,7 +141,9 @@ async function judgeEvidence(
       );
     if (payment.status === "succeeded") {
       // Its capture was orphaned by a reorganisation and has landed again.
-      if (deep) await credit(tx, m, option, payment);
+      if (!deep) return;
+      await credit(tx, m, option, payment);
+      await tx.resolveExceptions(payment.id, "orphaned", `Landed again in ${m.txHash}`);
       return;
     }
     if (payment.status !== "processing") {

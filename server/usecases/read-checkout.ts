@@ -53,6 +53,7 @@ export async function readCheckout(
       now: why.now,
       paid: facts.paid === null ? null : { acceptedAt: facts.paid.acceptedAt, etaS: etaS ?? 0 },
       open: facts.arrivals.filter(({ open }) => open).map(({ kind }) => kind),
+      isSent: facts.isSent && facts.arrivals.length === 0,
       refunded: facts.refunds.some(({ state }) => state === "succeeded"),
     });
     return { payment, facts, stage, code, etaS };

@@ -17,6 +17,8 @@ import { runOnce } from "./run-once.ts";
 
 type Partner = Caller & { kind: "partner" };
 type Wanted = { asset: string; destination: string };
+type Environment = Caller["environment"];
+type Chains = Services["chains"];
 type Finding = { member: "asset" | "destination"; message: string };
 
 /** Accounts that nobody has: no money is ever seen again there. */
@@ -40,11 +42,11 @@ function unfit(account: Account, facts: ChainFacts): string | null {
 }
 
 /** An account on the asset's chain in canonical spelling, or what is wrong with it. */
-function readDestination(services: Services, asset: string, text: string): string | Finding {
+function readDestination(chains: Chains, asset: string, text: string): string | Finding {
   const wrong = (message: string): Finding => ({ member: "destination", message });
   const account = parseAccount(text);
   if (account === null) return wrong("must be a CAIP-10 account, such as eip155:8453:0x…");
-  const facts = services.chains.get(chainOf(asset))?.facts;
+  const facts = chains.get(chainOf(asset))?.facts;
   if (facts === undefined || account.chain !== facts.chain)
     return wrong("must be on the same chain as the asset");
   const reason = unfit(account, facts);
@@ -52,50 +54,57 @@ function readDestination(services: Services, asset: string, text: string): strin
 }
 
 /** An asset that payments of this environment can be made in, in canonical spelling. */
-function readAsset(services: Services, caller: Partner, text: string): string | Finding {
+function readAsset(chains: Chains, environment: Environment, text: string): string | Finding {
   const wrong = (message: string): Finding => ({ member: "asset", message });
   const asset = parseAsset(text);
   if (asset === null) return wrong("must be a CAIP-19 asset, such as eip155:8453/erc20:0x…");
   const id = assetId(asset);
-  const facts = services.chains.get(asset.chain)?.facts;
+  const facts = chains.get(asset.chain)?.facts;
   const known =
-    facts?.environment === caller.environment && facts.tokens.some((token) => token.asset === id);
+    facts?.environment === environment && facts.tokens.some((token) => token.asset === id);
   return known ? id : wrong("is not an asset this service accepts");
 }
 
-function readPair(services: Services, caller: Partner, wanted: Wanted): Wanted | Finding {
-  const asset = readAsset(services, caller, wanted.asset);
+function readPair(chains: Chains, environment: Environment, wanted: Wanted): Wanted | Finding {
+  const asset = readAsset(chains, environment, wanted.asset);
   if (typeof asset !== "string") return asset;
-  const destination = readDestination(services, asset, wanted.destination);
+  const destination = readDestination(chains, asset, wanted.destination);
   return typeof destination === "string" ? { asset, destination } : destination;
 }
 
-/** Every entry in canonical spelling; refuses all of them when one is wrong. */
-function readEntries(services: Services, caller: Partner, wanted: Wanted[]): Wanted[] {
-  const read: Wanted[] = [];
-  const issues: Issue[] = [];
+/** Every entry in canonical spelling, and what is wrong with those that cannot be; `at` counts the entries from 0. */
+export function readDestinations(
+  chains: Chains,
+  environment: Environment,
+  wanted: Wanted[],
+): { entries: Wanted[]; findings: (Finding & { at: number })[] } {
+  const entries: Wanted[] = [];
+  const findings: (Finding & { at: number })[] = [];
   const seen = new Set<string>();
   for (const [at, one] of wanted.entries()) {
-    const found = readPair(services, caller, one);
-    const finding: Finding | null =
-      "member" in found
-        ? found
-        : seen.has(found.asset)
-          ? { member: "asset", message: "is named twice" }
-          : null;
-    if (finding !== null)
-      issues.push({
-        path: `settlements.${at}.${finding.member}`,
-        field: `settlements.${finding.member}`,
-        message: finding.message,
-      });
-    else if (!("member" in found)) {
+    const found = readPair(chains, environment, one);
+    if ("member" in found) findings.push({ ...found, at });
+    else if (seen.has(found.asset))
+      findings.push({ member: "asset", message: "is named twice", at });
+    else {
       seen.add(found.asset);
-      read.push(found);
+      entries.push(found);
     }
   }
-  if (issues.length > 0) throw refuse(issues);
-  return read;
+  return { entries, findings };
+}
+
+/** The entries a request names; refuses all of them when one is wrong. */
+function readEntries(services: Services, caller: Partner, wanted: Wanted[]): Wanted[] {
+  const { entries, findings } = readDestinations(services.chains, caller.environment, wanted);
+  if (findings.length === 0) return entries;
+  throw refuse(
+    findings.map(({ at, member, message }) => ({
+      path: `settlements.${at}.${member}`,
+      field: `settlements.${member}`,
+      message,
+    })),
+  );
 }
 
 /** Where a merchant's money goes, by asset. */
@@ -165,7 +174,7 @@ export const changeDestination = (
 ): Promise<Destination> =>
   services.store.transaction(async (tx) => {
     const { asset } = await own(tx, caller, merchantId, id);
-    const destination = readDestination(services, asset, text);
+    const destination = readDestination(services.chains, asset, text);
     if (typeof destination !== "string")
       throw refuse([{ path: "destination", field: "destination", message: destination.message }]);
     await tx.setDestination(merchantId, id, destination);

@@ -17,13 +17,18 @@ function requireOpen(payment: Payment): void {
     throw new AppError("invalid_state", `The payment is ${payment.status}`);
 }
 
-/** The payment a link to the form is for. Links that were changed, swapped, made up or are too old are refused alike. */
+/**
+ * The payment a link to the form is for. Links that were changed, swapped, made up or are too old are refused alike; who has a link
+ * of ours for a payment that is over is told that, since a link's time may end with it.
+ */
 export async function openCollectLink(services: Services, link: CollectLink): Promise<Payment> {
   const { FLORIN_TOKEN_SECRET: secret } = services.env;
-  if (!checkCollectToken(secret, link, services.clock.now())) throw notOurs();
+  const isOurs = (now: number) => checkCollectToken(secret, link, now);
+  if (!isOurs(0)) throw notOurs();
   const payment = await services.store.payment(link.paymentId);
   if (payment === null || !payment.collectsData) throw notOurs();
   requireOpen(payment);
+  if (!isOurs(services.clock.now())) throw notOurs();
   return payment;
 }
 

@@ -4,6 +4,7 @@ import { BusyPage } from "#components/checkout/busy-page.tsx";
 import { LiveCheckout } from "#components/checkout/live.tsx";
 import { pageRequest } from "#components/checkout/page-request.ts";
 import { PaymentPage } from "#components/checkout/payment-page.tsx";
+import { phaseOf, titleOf } from "#components/checkout/phase.ts";
 import { serverWords } from "#components/checkout/server-words.ts";
 import { UnknownPage } from "#components/checkout/unknown-page.tsx";
 import { setPageStatus } from "#server/http/page-status.ts";
@@ -25,14 +26,11 @@ async function readRequest({ params, searchParams }: Props) {
 export async function generateMetadata(props: Props): Promise<Metadata> {
   const { paymentId, request } = await readRequest(props);
   const opened = await open(paymentId);
-  const { t, price } = serverWords(request.language);
+  const words = serverWords(request.language);
   const common = { referrer: "no-referrer", robots: { index: false, follow: false } } as const;
-  if (opened.kind !== "open") return { title: t("page.titleUnknown"), ...common };
-  const { merchant, amount, status } = opened.view;
-  const title = t(status === "requires_action" ? "page.title" : "page.titleDone", {
-    merchant: merchant.name,
-  });
-  return { title: `${title} · ${price(amount)}`, ...common };
+  if (opened.kind !== "open") return { title: words.t("page.titleUnknown"), ...common };
+  const { view } = opened;
+  return { title: titleOf(words, view, phaseOf(view)), ...common };
 }
 
 /** The page of one payment: its checkout while it is open, then where it stands, then its receipt. */

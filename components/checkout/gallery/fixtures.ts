@@ -13,8 +13,10 @@ export const NOW_S = 1_795_183_500;
 const BUYER = "0x7a3d05c70581bd345fe117c06e45f9669205384f";
 const PAYEE = "0xb4c79dab8f259c7aee6e5b2aa729821864227e84";
 const SPENDER = "0x00000000001abd345fe117c06e45f96692053f01";
-const TX = "0x9f8c4b2e5d1a7036c8e4f2b19d5a7c3e6f80b1d2c4a5968778695a4b3c2d1e0f";
-const EXPLORER = "https://explorer.example/tx/";
+const shownTx = (id: string) => ({ id, url: `https://explorer.example/tx/${id}` });
+const TX = shownTx("0x9f8c4b2e5d1a7036c8e4f2b19d5a7c3e6f80b1d2c4a5968778695a4b3c2d1e0f");
+const OTHER_TX = shownTx("0x2b71e0c94d8f35a6671b0e4c8d92f3a5560c7e1b4f8a9d2036e5c7b1a0f4d83e");
+const REFUND_TX = shownTx("0xc05a7e3f19b84d62a7f0c3e58b1d94627e3fa0c5d8b162947f0e3a5c8d1b6294");
 
 const asset = {
   usdc: "eip155:31337/erc20:0x1c7d",
@@ -82,15 +84,29 @@ export const VIEW: CheckoutView = {
   cancelledBy: null,
 };
 
+/** A payment whose time is over by now. */
+export const CLOSED = { createdAt: NOW_S - 1000, expiresAt: NOW_S - 100 } as const;
+/** One that is in its last quarter. */
+export const CLOSING = { createdAt: NOW_S - 783, expiresAt: NOW_S + 117 } as const;
+const YESTERDAY_S = NOW_S - 86_400;
+/** One that was made a day ago. */
+export const OLD = { createdAt: YESTERDAY_S - 120, expiresAt: YESTERDAY_S + 780 } as const;
+
 export const PAID: NonNullable<CheckoutView["paid"]> = {
   money: money("USDC", "24.8"),
   payer: `eip155:31337:${BUYER}`,
   recipient: `eip155:31337:${PAYEE}`,
-  tx: { id: TX, url: `${EXPLORER}${TX}` },
+  tx: TX,
   receivedAt: NOW_S - 20,
   etaS: 12,
   acceptedAt: NOW_S - 25,
+  isSeen: true,
 };
+
+/** The same, taken longer ago than it usually lasts. */
+export const PAID_EARLY = { ...PAID, acceptedAt: NOW_S - 95, receivedAt: NOW_S - 90 };
+/** The same, a day ago. */
+export const PAID_OLD = { ...PAID, acceptedAt: YESTERDAY_S - 25, receivedAt: YESTERDAY_S - 20 };
 
 const base = {
   account: ACCOUNTS[0] ?? "",
@@ -121,7 +137,7 @@ export const ETH_OPTION: CheckoutOption = {
   id: "opt_eth",
   chain: "eip155:31338",
   money: money("ETH", "0.008267", "Ethereum"),
-  expiresAt: NOW_S + 240,
+  expiresAt: NOW_S + 90,
   etaS: 150,
   steps: [{ kind: "send" }],
   networkFee: "buyer",
@@ -177,22 +193,23 @@ const arrival = (
   kind: CheckoutView["arrivals"][number]["kind"],
   received: string,
   due: string | null,
+  at = NOW_S - 60,
 ): CheckoutView["arrivals"][number] => ({
   kind,
   received: money("ETH", received, "Ethereum"),
   due: due === null ? null : money("ETH", due, "Ethereum"),
-  tx: { id: TX, url: `${EXPLORER}${TX}` },
+  tx: OTHER_TX,
   from: BUYER,
-  at: NOW_S - 60,
+  at,
   resolved: false,
 });
 export const SHORT_ARRIVAL = arrival("short", "0.008", "0.008267");
-export const DOUBLE_ARRIVAL = arrival("double", "0.008267", null);
+export const DOUBLE_ARRIVAL = arrival("double", "0.008267", null, NOW_S - 10);
 export const LATE_ARRIVAL = arrival("late", "0.008267", null);
 export const REFUND: CheckoutView["refunds"][number] = {
   state: "succeeded",
   money: money("USDC", "24.8"),
   to: `eip155:31337:${BUYER}`,
-  tx: { id: TX, url: `${EXPLORER}${TX}` },
+  tx: REFUND_TX,
   at: NOW_S - 3600,
 };

@@ -4,7 +4,7 @@ import type { PageAction } from "../act.ts";
 import { Stage } from "../stage.tsx";
 import type { StateName } from "../state.ts";
 import { NOW_S, WALLETS } from "./fixtures.ts";
-import { galleryScreen } from "./states.ts";
+import { galleryScreen, type Variation } from "./states.ts";
 
 const GalleryForm = lazy(async () => ({
   default: (await import("./gallery-form.tsx")).GalleryForm,
@@ -13,17 +13,19 @@ const GalleryForm = lazy(async () => ({
 /** A state as it is in a payment, but that nothing happens: what would is written on the frame. */
 export function GalleryStage({
   state,
+  variation,
   qr,
   link,
 }: {
   state: StateName;
+  variation: Variation;
   qr: ReactNode;
   link: string;
 }) {
   const [fired, setFired] = useState("");
   const [isLive, setIsLive] = useState(false);
   useEffect(() => setIsLive(true), []);
-  const { screen, view } = galleryScreen(state);
+  const { screen, view } = galleryScreen(state, variation);
   const asks = state === "information" || state === "information_rejected";
   const onClick = (event: MouseEvent) => {
     const target = event.target instanceof Element ? event.target.closest("[data-main]") : null;
@@ -44,7 +46,10 @@ export function GalleryStage({
           lastWallet: null,
           link,
           returns: false,
-          form: asks && (
+          sent: null,
+          stillAsks: null,
+          // Its code may come before the server's own drawing of it does: then both would stand on the page.
+          form: asks && isLive && (
             <Suspense>
               <GalleryForm
                 rejected={state === "information_rejected"}

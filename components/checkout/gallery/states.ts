@@ -4,14 +4,19 @@ import { type Circumstances, type Screen, STATES, type StateName, screenOf } fro
 import {
   ACCOUNTS,
   APPROVE_OPTION,
+  CLOSED,
+  CLOSING,
   DOUBLE_ARRIVAL,
   ETH_OPTION,
   FOUND,
   LATE_ARRIVAL,
   NONE_FOUND,
   NOW_S,
+  OLD,
   OLD_PRICE,
   PAID,
+  PAID_EARLY,
+  PAID_OLD,
   PAYEE_ADDRESS,
   REFUND,
   SHORT_ARRIVAL,
@@ -71,7 +76,7 @@ const SHOWN: Record<StateName, Shown> = {
   refused: open({ at: "refused", ...paying(SIGN_OPTION), why: "refused", switching: false }),
   quote_changed: open({ at: "requoted", ...paying(ETH_OPTION), was: OLD_PRICE }),
   nearly_expired: {
-    view: view({ createdAt: NOW_S - 780, expiresAt: NOW_S + 117 }),
+    view: view(CLOSING),
     step: choosing,
   },
   submitted: at({
@@ -80,7 +85,7 @@ const SHOWN: Record<StateName, Shown> = {
     paid: { ...PAID, tx: null, receivedAt: null },
   }),
   confirming: at({ stage: "confirming", ...processing }),
-  slow: at({ stage: "slow", ...processing }),
+  slow: at({ stage: "slow", ...processing, paid: PAID_EARLY }),
   still_due: at({ stage: "still_due", arrivals: [SHORT_ARRIVAL] }),
   overpaid: at({
     stage: "overpaid",
@@ -89,27 +94,67 @@ const SHOWN: Record<StateName, Shown> = {
     arrivals: [DOUBLE_ARRIVAL],
   }),
   succeeded: at({ stage: "succeeded", ...final("succeeded"), paid: PAID }),
-  failed: at({ stage: "failed", ...final("failed"), failureCode: "authorization_expired" }),
+  failed: at({
+    stage: "failed",
+    ...final("failed"),
+    ...CLOSED,
+    failureCode: "authorization_expired",
+  }),
   expired_unpaid: at({
     stage: "expired_unpaid",
     ...final("expired"),
-    createdAt: NOW_S - 1000,
-    expiresAt: NOW_S - 100,
+    ...CLOSED,
   }),
-  expired_paid: at({ stage: "expired_paid", ...final("expired"), arrivals: [LATE_ARRIVAL] }),
+  expired_paid: at({
+    stage: "expired_paid",
+    ...final("expired"),
+    ...CLOSED,
+    arrivals: [LATE_ARRIVAL],
+  }),
   cancelled: at({ stage: "cancelled", ...final("cancelled"), cancelledBy: "merchant" }),
   not_possible: open({ at: "blocked" }),
   offline: { ...open(choosing), offline: true },
-  refunded: at({ stage: "refunded", ...final("succeeded"), paid: PAID, refunds: [REFUND] }),
+  refunded: at({
+    stage: "refunded",
+    ...final("succeeded"),
+    ...OLD,
+    paid: PAID_OLD,
+    refunds: [REFUND],
+  }),
   unknown: { view: "missing", step: START },
 };
 
+/** What makes a payment of the gallery another one than usual. */
+export type Variation = {
+  /** Another name of the shop. */
+  merchant: string | null;
+  /** Whether an open payment is in its last quarter. */
+  closing: boolean;
+};
+export const USUAL: Variation = { merchant: null, closing: false };
+
+function varied(known: CheckoutView, { merchant, closing }: Variation): CheckoutView {
+  const name = merchant ?? known.merchant.name;
+  const times = closing && known.status === "requires_action" ? CLOSING : {};
+  return { ...known, ...times, merchant: { ...known.merchant, name } };
+}
+
 /** What the page of a state is drawn from. */
-export function galleryScreen(state: StateName): { screen: Screen; view: CheckoutView } {
+export function galleryScreen(
+  state: StateName,
+  variation = USUAL,
+): { screen: Screen; view: CheckoutView } {
   const shown = SHOWN[state];
-  const screen = screenOf({ offline: false, rejected: false, nowMs: NOW_S * 1000, ...shown });
   const known = shown.view === null || shown.view === "missing" ? VIEW : shown.view;
-  return { screen, view: known };
+  const view = varied(known, variation);
+  const screen = screenOf({
+    offline: false,
+    rejected: false,
+    nowMs: NOW_S * 1000,
+    ...shown,
+    view: shown.view === known ? view : shown.view,
+  });
+  return { screen, view };
 }
 
 export const isState = (name: string): name is StateName =>

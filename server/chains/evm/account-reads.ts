@@ -1,8 +1,10 @@
 import type { Hex } from "viem";
 import type { Authorization, Mechanism } from "#server/domain/option/authorization.ts";
 import {
+  CAPTURE_GAS,
   ChainUnavailable,
   type Fees,
+  FUNDED_FOR,
   type NonceState,
   type PayerFacts,
   type ReadAt,
@@ -12,9 +14,6 @@ import { type Context, contractOf, isWord, toNumber } from "./context.ts";
 import { isNative } from "./native.ts";
 import { RpcRefusal } from "./rpc.ts";
 
-/** Gas of one capture, and for how many of them a key must have money before its options are offered. */
-const TYPICAL_GAS = 120_000n;
-const FUNDED_FOR = 3n;
 /** Wei per gas where a node suggests none. */
 const FALLBACK_TIP = 1_000_000_000n;
 
@@ -92,7 +91,7 @@ export async function hasGasMoney(context: Context, mechanism: Mechanism): Promi
     const balances = await context.rpc.batch(
       signers.map((signer) => ({ method: "eth_getBalance", params: [signer, "latest"] })),
     );
-    return balances.every((balance) => toNumber(balance) >= maxFee * TYPICAL_GAS * FUNDED_FOR);
+    return balances.every((balance) => toNumber(balance) >= maxFee * CAPTURE_GAS * FUNDED_FOR);
   });
 }
 

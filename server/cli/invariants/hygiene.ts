@@ -99,13 +99,17 @@ const GAS_PROBLEMS = [
    from ledger_tx t where t.reason = 'gas' and not exists (
      select 1 from chain_tx k where t.subject = k.intent_id || ':' || k.hash)`,
   `select format('%s ended with %s and posted no gas', i.id, i.mined_hash) from chain_intent i
-   where i.state in ('final', 'reverted', 'superseded') and not exists (
+   where i.state in ('final', 'reverted', 'superseded') and (i.state <> 'superseded' or i.mined_hash is not null) and not exists (
      select 1 from ledger_tx t where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash)`,
 ];
 
 async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
   const rows = await context.query<GasRow>(GAS, [view.chain]);
-  const ended = rows.filter(({ state }) => ["final", "reverted", "superseded"].includes(state));
+  // What ended without a transaction of its own, since its nonce was used elsewhere, cost nothing.
+  const ended = rows.filter(
+    ({ state, mined_hash }) =>
+      ["final", "reverted"].includes(state) || (state === "superseded" && mined_hash !== null),
+  );
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {
     const receipt = receipts.get(mined_hash ?? "");

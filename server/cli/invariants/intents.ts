@@ -97,6 +97,11 @@ async function foreignNonces(
     `select signer, base from signer_nonce where chain = $1`,
     [view.chain],
   );
+  const settled = await context.query<{ ref: string }>(
+    `select tx_ref as ref from exception_record where kind = 'unknown_outflow' and state = 'resolved' and chain = $1`,
+    [view.chain],
+  );
+  const explained = new Set(settled.map(({ ref }) => ref));
   const byNonce = new Map(intents.map((intent) => [`${intent.signer} ${intent.nonce}`, intent]));
   const receipts = await view.receipts(intents.flatMap(({ hashes }) => hashes));
   const problems: string[] = [];
@@ -106,7 +111,8 @@ async function foreignNonces(
     for (let nonce = BigInt(base); nonce < used; nonce++) {
       looked++;
       const intent = byNonce.get(`${signer} ${nonce}`);
-      if (intent?.hashes.some((hash) => receipts.has(hash)) !== true)
+      const isOurs = intent?.hashes.some((hash) => receipts.has(hash)) === true;
+      if (!isOurs && !explained.has(`${signer}:${nonce}`))
         problems.push(`nonce ${nonce} of ${signer} was used by a transaction that is not stored`);
     }
   }

@@ -7,7 +7,7 @@ import { type BuyerStage, buyerStage, type StageFacts, slowAfterS } from "./stag
 const NOW = 1_000_000;
 const paid = (agoS: number, etaS = 5) => ({ acceptedAt: NOW - agoS, etaS });
 const stage = (code: Code, more: Partial<StageFacts> = {}): BuyerStage =>
-  buyerStage({ code, now: NOW, paid: null, open: [], refunded: false, ...more });
+  buyerStage({ code, now: NOW, paid: null, open: [], isSent: false, refunded: false, ...more });
 
 // Guarantee: each situation of an undisturbed payment has one screen, by its code alone.
 test("undisturbed payments", () => {
@@ -27,6 +27,7 @@ test("undisturbed payments", () => {
     "processing.deadline_over",
     "processing.fee_above_limit",
     "processing.network_silent",
+    "processing.no_gas_money",
     "processing.refused_for_good",
     "processing.refused_once",
     "processing.vanished",
@@ -88,4 +89,11 @@ test("refunds", () => {
   expect(stage("succeeded.refunded_partly", { refunded: true })).toBe("refunded");
   expect(stage("succeeded.settled", { refunded: true, open: ["double"] })).toBe("refunded");
   expect(stage("failed.declined", { refunded: true })).toBe("failed");
+});
+
+// Guarantee: who sent the money while the payment closed is never told that nothing was charged, whether or not it has arrived.
+test("sent while it closed", () => {
+  for (const code of ["cancelled.by_merchant", "expired.unpaid", "failed.declined"] as const)
+    expect(stage(code, { isSent: true }), code).toBe("expired_paid");
+  expect(stage("requires_action.options_served", { isSent: true })).toBe("ready");
 });

@@ -24,6 +24,8 @@ export type StageFacts = {
   paid: { acceptedAt: number; etaS: number } | null;
   /** Money that came and is not the payment, as far as nobody has dealt with it. */
   open: ExceptionKind[];
+  /** A transfer of the buyer's wallet was seen on its way, and has not come to anything yet. */
+  isSent: boolean;
   /** Some of the money went back. */
   refunded: boolean;
 };
@@ -35,6 +37,7 @@ const PATIENCE_S = 20;
 const STUCK: ReadonlySet<Code> = new Set<Code>([
   "processing.network_silent",
   "processing.fee_above_limit",
+  "processing.no_gas_money",
   "processing.refused_once",
   "processing.refused_for_good",
   "processing.vanished",
@@ -80,7 +83,7 @@ function whileProcessing(facts: StageFacts): BuyerStage {
 
 /** The one stage these facts make; total, since every status is one of six. */
 export function buyerStage(facts: StageFacts): BuyerStage {
-  const { code, open, refunded } = facts;
+  const { code, open, isSent, refunded } = facts;
   if (code.startsWith("requires_action.")) return whileOpen(facts);
   if (code.startsWith("processing.")) return whileProcessing(facts);
   if (code.startsWith("succeeded.")) {
@@ -88,7 +91,7 @@ export function buyerStage(facts: StageFacts): BuyerStage {
     return open.some((kind) => OVER.includes(kind)) ? "overpaid" : "succeeded";
   }
   // However a payment closed: who sent money to it is told about the money first.
-  if (open.some((kind) => !NO_ARRIVAL.includes(kind))) return "expired_paid";
+  if (isSent || open.some((kind) => !NO_ARRIVAL.includes(kind))) return "expired_paid";
   if (code.startsWith("expired.")) return "expired_unpaid";
   return code.startsWith("cancelled.") ? "cancelled" : "failed";
 }

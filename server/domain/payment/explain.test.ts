@@ -154,6 +154,23 @@ test("sentences name amount, network and time", () => {
   );
 });
 
+// Guarantee: nobody is told to wait while payouts are stopped or the key that sends cannot pay, and the key to fund is named.
+test("what stands still is not said to be on its way", () => {
+  const [sent, unfunded] = [
+    REACHED["succeeded.settlement_sent"],
+    REACHED["succeeded.settlement_no_gas_money"],
+  ];
+  const { settlement } = sent;
+  if (settlement == null) throw new Error("no settlement");
+  const held = explained({ ...sent, settlement: { ...settlement, hold: { reason: "a look" } } });
+  expect(held).toMatchObject({ code: "succeeded.settlement_held", actor: "operator" });
+  for (const patch of [unfunded, REACHED["processing.no_gas_money"]])
+    expect(explained(patch)).toMatchObject({
+      actor: "operator",
+      nextStep: expect.stringMatching(/^Fund 0x5{40} on Local chain; /),
+    });
+});
+
 // Guarantee: everything a timeline can tell of has words.
 test("each kind of entry has words", () => {
   const data = { txId: TX, chain: CHAIN, block: 7, purpose: "capture", options: 2, reason: "x" };

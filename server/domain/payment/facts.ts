@@ -14,6 +14,9 @@ export type ChosenOption = AssetAmount & {
   depth: DepthRule;
 };
 
+/** A key of ours that has too little money for the network fees of a transaction that waits for it; null: none. */
+export type GasShort = { signer: string; chain: string } | null;
+
 /** Our own transaction that captures the money; times are Unix seconds. */
 export type CaptureIntent = {
   state: "signed" | "broadcast" | "mined" | "final";
@@ -25,6 +28,7 @@ export type CaptureIntent = {
   newestTxAt: number | null;
   /** Earlier transactions of the same key that are not mined. */
   ahead: number;
+  gasShort: GasShort;
 };
 
 /** What a chain's scan last knew; `heardAt` is Unix seconds. */
@@ -39,6 +43,7 @@ export type SettlementFacts = AssetAmount & {
   txId: string | null;
   /** A hold stops its asset, or all; the reason is for operators only, since it can name others. */
   hold: { reason: string | null } | null;
+  gasShort: GasShort;
   /** Unix seconds at which the oldest settlement of its batch was made. */
   batchSince: number;
 };

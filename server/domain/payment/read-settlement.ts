@@ -20,14 +20,20 @@ function refundSituation(facts: PaymentFacts, money: Received): Succeeded | null
 function waitingSettlement(
   settlement: SettlementFacts,
   owed: Received & { settles: Money },
-  batchEveryS: number,
+  around: Surroundings,
 ): Succeeded {
-  const { state, detail, hold, txId } = settlement;
+  const { state, detail, hold, txId, gasShort } = settlement;
   if (state === "blocked") return { code: "succeeded.settlement_blocked", ...owed, reason: detail };
-  if (state === "sent") return { code: "succeeded.settlement_sent", ...owed, txId };
+  // What was sent before a hold may be what the hold is about.
   if (hold !== null) return { code: "succeeded.settlement_held", ...owed, reason: hold.reason };
+  if (gasShort !== null) {
+    const network = networkName(gasShort.chain, around);
+    const { signer } = gasShort;
+    return { code: "succeeded.settlement_no_gas_money", ...owed, signer, network };
+  }
+  if (state === "sent") return { code: "succeeded.settlement_sent", ...owed, txId };
   if (settlement.schedule === "instant") return { code: "succeeded.settlement_pending", ...owed };
-  const dueAt = settlement.batchSince + batchEveryS;
+  const dueAt = settlement.batchSince + around.batchEveryS;
   return { code: "succeeded.settlement_batched", ...owed, dueAt };
 }
 
@@ -54,7 +60,7 @@ export function settlementSituation(
   }
   if (open) {
     const settles = tokenMoney(settlement, around);
-    return waitingSettlement(settlement, { due, received, settles }, around.batchEveryS);
+    return waitingSettlement(settlement, { due, received, settles }, around);
   }
   if (refunded !== null) return refunded;
   if (settlement === null)

@@ -87,6 +87,15 @@ function sendingSituation(
   const { intent } = facts;
   if (intent === null) return null;
   const approved = { due: dueOf(facts), pays };
+  if (intent.gasShort !== null) {
+    const { signer, chain } = intent.gasShort;
+    return {
+      code: "processing.no_gas_money",
+      ...approved,
+      signer,
+      network: networkName(chain, around),
+    };
+  }
   if (intent.ahead > 0) return { code: "processing.queued", ...approved, ahead: intent.ahead };
   const { txId, firstTxAt, newestTxAt } = intent;
   if (intent.state === "signed" || txId === null || firstTxAt === null || newestTxAt === null)
@@ -137,7 +146,8 @@ function processingSituation(facts: PaymentFacts, around: Surroundings): Of<"pro
   if (facts.now > until) return { code: "processing.deadline_over", due, pays, until };
   const sending = sendingSituation(facts, option, pays, around);
   if (sending === null) return waitingSituation(facts, option, pays, around);
-  return until - facts.now <= NEAR_S
+  // A key without money has one remedy, which is worth more than the hurry.
+  return until - facts.now <= NEAR_S && sending.code !== "processing.no_gas_money"
     ? { code: "processing.deadline_near", due, pays, until }
     : sending;
 }

@@ -11,6 +11,8 @@ type Due = { due: Money };
 type Window = Due & { until: number };
 type Push = Due & { pays: Money };
 type Approved = Due & { pays: Money };
+/** The key to fund, and where. */
+type Unfunded = { signer: string; network: string };
 type Received = Due & { received: Money };
 type Owed = Received & { settles: Money };
 /** `since` is null when the network was never heard. */
@@ -34,6 +36,7 @@ export type Situations = {
   "processing.sent": Approved & { txId: string };
   "processing.fee_too_low": Approved & { txId: string };
   "processing.fee_above_limit": Approved & { txId: string };
+  "processing.no_gas_money": Approved & Unfunded;
   "processing.confirming": Approved & { txId: string; progress: Progress };
   "processing.refused_once": Approved;
   "processing.refused_for_good": Approved & { until: number };
@@ -47,6 +50,7 @@ export type Situations = {
   "succeeded.settlement_held": Owed & { reason: string | null };
   "succeeded.settlement_blocked": Owed & { reason: string | null };
   "succeeded.settlement_sent": Owed & { txId: string | null };
+  "succeeded.settlement_no_gas_money": Owed & Unfunded;
   "succeeded.settlement_network_silent": Received & { network: string; since: number | null };
   "succeeded.settled": Owed & { txId: string };
   "succeeded.nothing_to_settle": Received;

@@ -45,6 +45,12 @@ export const ENDED: TextsOf<"succeeded" | "failed" | "expired" | "cancelled"> = 
     actor: "nobody",
     nextStep: () => "Wait until the network calls the payout final.",
   },
+  "succeeded.settlement_no_gas_money": {
+    sentence: (s) =>
+      `The buyer paid ${inWords(s.received)}; the ${inWords(s.settles)} owed to the shop is safe, but the key that sends it has too little money for the fees of ${s.network}.`,
+    actor: "operator",
+    nextStep: (s) => `Fund ${s.signer} on ${s.network}; the service then goes on by itself.`,
+  },
   "succeeded.settlement_network_silent": {
     sentence: (s) =>
       `The buyer paid ${inWords(s.received)}; the payout to the shop waits, because the service ${silence(s.since, s.network)}. The money is safe.`,

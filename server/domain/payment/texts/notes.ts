@@ -41,13 +41,15 @@ export const NOTES: { [C in NoteCode]: Text<NoteOf<C>> } = {
     sentence: (n) =>
       `The network took back the transfer of ${inWords(n.money)}; it counts again once it returns.`,
     actor: "operator",
-    nextStep: () => "Watch whether the transfer returns before anything is delivered or paid out.",
+    nextStep: () =>
+      "Watch whether the transfer returns before anything is delivered or paid out; if it never does, close the record (npm run exceptions).",
   },
   "exception.unknown_outflow": {
     sentence: (n) =>
       `${inWords(n.money)} left an account of the service without the service having sent it.`,
     actor: "operator",
-    nextStep: () => "Treat the sending key as stolen: stop payouts and replace it.",
+    nextStep: () =>
+      "Treat the sending key as stolen: stop payouts and replace it, then close the record (npm run exceptions).",
   },
   "refund.pending": {
     sentence: (n) => `${inWords(n.refunded)} is being returned to the buyer.`,

@@ -104,6 +104,13 @@ export const UNDERWAY: TextsOf<"requires_action" | "processing"> = {
     nextStep: () =>
       "Check the network's fees and that the sending key has money for them. The buyer need not do anything.",
   },
+  "processing.no_gas_money": {
+    sentence: (s) =>
+      `The buyer approved ${inWords(s.pays)}, but the key that sends the transfer has too little money for the fees of ${s.network}. It can only be taken once.`,
+    actor: "operator",
+    nextStep: (s) =>
+      `Fund ${s.signer} on ${s.network}; the service then goes on by itself. The buyer need not do anything.`,
+  },
   "processing.confirming": {
     sentence: (s) =>
       `The transfer of ${inWords(s.pays)} was seen on the network and is being confirmed: ${progressInWords(s.progress)}.`,
