@@ -3,9 +3,17 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take most of a minute or more, the longest first: started late, they would run alone at the end. */
 const LONG = [
-  ...["sandbox/main.", "invariants.", "crash-matrix-", "sandbox/world.", "mechanisms."],
-  ...["two-instances.", "refunds-chain.", "solana-faults.", "webhook-faults.", "native.int."],
+  ...["sandbox/main.", "invariants.", "crash-matrix-", "operator.", "sandbox/world."],
+  ...[
+    "mechanisms.",
+    "two-instances.",
+    "refunds-chain.",
+    "solana-faults.",
+    "webhook-faults.",
+    "native.int.",
+  ],
   ...["api-states.", "refunds.int.", "explain.", "two-workers.", "bad-input-gateway."],
+  ...["keys.int.", "merchant-terms.", "error-matrix.", "limits.", "postgres.", "crowd."],
 ];
 
 class LongestFirst extends BaseSequencer {

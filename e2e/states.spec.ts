@@ -33,8 +33,47 @@ const address = ({ baseUrl }: CheckoutWorld, state: StateName, lang = "en", more
 const tooWide = (page: Page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
+/** What can be touched and is too small to be hit. */
+const smallTargets = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll("button, summary, a[data-main], select")]
+      .map((one) => ({ box: one.getBoundingClientRect(), text: one.textContent }))
+      .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
+      .map(({ text }) => text),
+  );
+
+/** What can be pressed and has neither an edge nor a line under it where a reader's own colours replace ours. */
+async function bareActions(page: Page): Promise<(string | null)[]> {
+  await page.emulateMedia({ forcedColors: "active" });
+  const bare = await page.evaluate(() =>
+    [...document.querySelectorAll("[data-main], form [type=submit]")]
+      .filter((one) => {
+        const { borderTopWidth, textDecorationLine } = getComputedStyle(one);
+        return Number.parseFloat(borderTopWidth) === 0 && textDecorationLine === "none";
+      })
+      .map((one) => one.textContent),
+  );
+  await page.emulateMedia({ forcedColors: null });
+  return bare;
+}
+
+/** By how much a phone's page is too wide for a reader who makes the letters twice as large. */
+async function tooWideEnlarged(page: Page): Promise<number> {
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const enlarge = (letters: string) =>
+    page.evaluate((set) => {
+      document.documentElement.style.fontSize = set;
+    }, letters);
+  await enlarge("200%");
+  const wide = await tooWide(page);
+  await enlarge("");
+  if (size !== null) await page.setViewportSize(size);
+  return wide;
+}
+
 for (const state of STATES) {
-  // Guarantee: nobody is shut out of a state by what they see, hear or hold, in light and in dark; a keyboard alone sets off what it is for.
+  // Guarantee: nobody is shut out of a state by what they see, hear or hold: in light, in dark and in colours of their own, with large letters and large thumbs; a keyboard alone sets off what it is for.
   test(`${state} is accessible`, async ({ page, shop }) => {
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
@@ -50,6 +89,9 @@ for (const state of STATES) {
       expect(await violationsOf(page)).toEqual([]);
     }
     expect(await tooWide(page)).toBeLessThanOrEqual(0);
+    expect(await tooWideEnlarged(page)).toBe(0);
+    expect(await smallTargets(page)).toEqual([]);
+    expect(await bareActions(page)).toEqual([]);
     expect(problems).toEqual([]);
     await firesByKeyboard(page, state);
   });
@@ -105,51 +147,20 @@ for (const { code, dir } of LANGUAGES)
     });
   });
 
-// Guarantee: what can be touched is large enough to be hit.
-test("targets are 44 pixels", async ({ browser, shop }) => {
-  await lookAtStates(browser, { width: 1280, height: 720 }, async (page, state) => {
-    await page.goto(address(shop, state));
-    await showsForm(page, state);
-    const small = await page.evaluate(() =>
-      [...document.querySelectorAll("button, summary, a[data-main], select")]
-        .map((one) => ({ box: one.getBoundingClientRect(), text: one.textContent }))
-        .filter(({ box }) => box.width > 0 && (box.height < 44 || box.width < 44))
-        .map(({ text }) => text),
-    );
-    expect([state, small]).toEqual([state, []]);
-  });
-});
-
-// Guarantee: a reader who makes the letters twice as large reads every state without scrolling sideways.
-test("letters may be twice as large", async ({ browser, shop }) => {
-  await lookAtStates(browser, { width: 390, height: 844 }, async (page, state) => {
-    await page.goto(address(shop, state));
-    await showsForm(page, state);
-    await page.evaluate(() => {
-      document.documentElement.style.fontSize = "200%";
-    });
-    expect([state, await tooWide(page)]).toEqual([state, 0]);
-  });
-});
-
 // Guarantee: the longest name a shop may have, without a place to break it, stays inside the page.
 test("a shop may have a long name", async ({ browser, shop }) => {
   const merchant = `&merchant=${"Kaffeehaus".repeat(26).slice(0, 256)}`;
-  for (const viewport of [
-    { width: 320, height: 640 },
-    { width: 1280, height: 720 },
-  ])
-    await lookAtStates(browser, viewport, async (page, state) => {
-      await page.goto(address(shop, state, "en", merchant));
-      await showsForm(page, state);
-      expect([state, await tooWide(page)]).toEqual([state, 0]);
-      const outside = await page.evaluate(() => {
-        const edge = document.querySelector("section")?.getBoundingClientRect().right ?? 0;
-        const texts = [...document.querySelectorAll("section h1, section p, section a")];
-        return texts.filter((one) => one.getBoundingClientRect().right > edge + 1).length;
-      });
-      expect([state, outside]).toEqual([state, 0]);
+  await lookAtStates(browser, { width: 320, height: 640 }, async (page, state) => {
+    await page.goto(address(shop, state, "en", merchant));
+    await showsForm(page, state);
+    expect([state, await tooWide(page)]).toEqual([state, 0]);
+    const outside = await page.evaluate(() => {
+      const edge = document.querySelector("section")?.getBoundingClientRect().right ?? 0;
+      const texts = [...document.querySelectorAll("section h1, section p, section a")];
+      return texts.filter((one) => one.getBoundingClientRect().right > edge + 1).length;
     });
+    expect([state, outside]).toEqual([state, 0]);
+  });
 });
 
 // Guarantee: in the last quarter the time that is left is in sight wherever the payment is still open.
@@ -161,24 +172,6 @@ test("the clock stays in sight", async ({ browser, shop }) => {
     expect([state, await tooWide(page)]).toEqual([state, 0]);
   }
   await page.close();
-});
-
-// Guarantee: where a reader's own colours replace ours, what can be pressed still has an edge.
-test("actions keep an edge without our colours", async ({ browser, shop }) => {
-  await lookAtStates(browser, { width: 390, height: 844 }, async (page, state) => {
-    await page.emulateMedia({ forcedColors: "active" });
-    await page.goto(address(shop, state));
-    await showsForm(page, state);
-    const bare = await page.evaluate(() =>
-      [...document.querySelectorAll("[data-main], form [type=submit]")]
-        .filter((one) => {
-          const { borderTopWidth, textDecorationLine } = getComputedStyle(one);
-          return Number.parseFloat(borderTopWidth) === 0 && textDecorationLine === "none";
-        })
-        .map((one) => one.textContent),
-    );
-    expect([state, bare]).toEqual([state, []]);
-  });
 });
 
 // Guarantee: what stands over the amount, and the title in a row of tabs, say whether there is still something to pay.

@@ -28,6 +28,15 @@ export async function listStopped(
   return { holds, blocked };
 }
 
+/** Stops payouts in an asset (CAIP-19, or `*` for all) until the hold is lifted; false: there is one already. */
+export async function hold(db: Database, asset: string, reason: string): Promise<boolean> {
+  const rows = await db.query(
+    `insert into settlement_hold (asset, reason) values ($1, $2) on conflict do nothing returning asset`,
+    [asset, reason],
+  );
+  return rows.length > 0;
+}
+
 /** Ends a hold; false: there was none on this asset. */
 export async function liftHold(db: Database, asset: string): Promise<boolean> {
   const rows = await db.query(`delete from settlement_hold where asset = $1 returning asset`, [

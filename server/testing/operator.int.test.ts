@@ -119,6 +119,13 @@ const linesWith = (...words: string[]) =>
     .split("\n")
     .filter((line) => words.every((word) => line.includes(word)));
 
+/** The same, once there are any: the log is written a little later than what it tells. */
+const told = (...words: string[]) =>
+  eventually(
+    async () => linesWith(...words),
+    ({ length }) => length > 0,
+  );
+
 async function cli(command: string, words: string[]) {
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
     execFile(
@@ -189,7 +196,7 @@ test("a settlement whose nonce was taken is blocked, lifted and tried again", as
   expect(blocked?.detail).toContain(`nonce ${taken?.nonce} of ${taken?.signer}`);
   expect((await calls.explanation(id)).code).toBe("succeeded.settlement_blocked");
   expect(await holds()).toEqual(["*"]);
-  expect(linesWith("an exception was recorded", `${taken?.signer}:${taken?.nonce}`)).toHaveLength(
+  expect(await told("an exception was recorded", `${taken?.signer}:${taken?.nonce}`)).toHaveLength(
     1,
   );
   expect((await cli("settlements.ts", ["lift", "*"])).out).toContain("is lifted");
@@ -223,7 +230,7 @@ test("a transaction made outside is noticed while nothing is to be done", async 
       (found) => found.length === 1,
     );
   expect(await holds()).toEqual(["*"]);
-  expect(linesWith("an exception was recorded", `${signer}:${first}"`)).toHaveLength(1);
+  expect(await told("an exception was recorded", `${signer}:${first}"`)).toHaveLength(1);
   await liftHold(world.db, "*");
   const id = await calls.created();
   await calls.pay(id);
@@ -278,7 +285,7 @@ test("keys without gas money", async () => {
   const seenAt = await head();
   await eventually(head, (now) => now >= seenAt + 8);
   expect(await rows(`select 1 from chain_tx where intent_id = $1`, [intent?.id])).toHaveLength(1);
-  expect(linesWith("too little money", intent?.signer ?? "none")).toHaveLength(1);
+  expect(await told("too little money", intent?.signer ?? "none")).toHaveLength(1);
   for (const key of ourKeys().relayers) await fundGas(chain().url, addressOf(key));
   const unpaid = await calls.becomes(id, "succeeded.settlement_no_gas_money");
   expect(unpaid.nextStep).toContain(addressOf(ourKeys().intermediary));
@@ -357,6 +364,24 @@ test("the command for exceptions", async () => {
   const help = await cli("exceptions.ts", ["--help"]);
   expect([help.code, help.err]).toEqual([0, ""]);
   expect(help.out).toContain("resolve <id>");
+});
+
+// Guarantee: an operator stops payouts by one command, with a reason, in an asset that there is or in all of them.
+test("the command for holds", async () => {
+  const settlements = (...words: string[]) => cli("settlements.ts", words);
+  for (const [words, says] of [
+    [["hold", "*"], "Say why"],
+    [["hold", "USDC", "a test"], "no CAIP-19 asset"],
+    [["hold"], "npm run settlements"],
+  ] as const) {
+    const refused = await settlements(...words);
+    expect([refused.code, refused.out]).toEqual([2, ""]);
+    expect(refused.err).toContain(says);
+  }
+  expect((await settlements("hold", "*", "a restore")).code).toBe(0);
+  expect((await settlements("hold", "*", "again")).code).toBe(1);
+  expect((await settlements()).out).toMatch(/^hold {5}\* {2}since .+: a restore\n$/);
+  expect((await settlements("lift", "*")).code).toBe(0);
 });
 
 // Guarantee: once an operator has looked at all of it, nothing is left that a check would call wrong.
