@@ -169,6 +169,6 @@ export async function until<T>(
     const waited = Date.now() - start;
     if (waited > withinMs) throw new Error(`not in time: ${JSON.stringify(value)?.slice(0, 800)}`);
     // What did not happen at once waits for a block.
-    await new Promise((resolve) => setTimeout(resolve, waited < 500 ? 50 : 150));
+    await new Promise((resolve) => setTimeout(resolve, waited < 500 ? 50 : 250));
   }
 }

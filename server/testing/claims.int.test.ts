@@ -1,7 +1,7 @@
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApiClient } from "#server/trpc/client.ts";
-import { type Answer, call } from "./api.ts";
+import type { Answer } from "./api.ts";
 import { nativeShop } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -17,11 +17,6 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const code = ({ status, body }: Answer) => [status, body.code ?? body.status];
-const cancel = (id: string) =>
-  call(server.baseUrl, "POST", `/v1/gateway/payment/${id}/cancel`, {
-    headers: shop().api().gatewayHeaders,
-    body: {},
-  });
 const madeUp = (n: number) => keccak256(new TextEncoder().encode(`made up ${n}`));
 
 // Guarantee: a transfer that a node knows holds its payment from the moment its claim is answered, however many made-up claims came before it and whoever claimed it for another option.
@@ -37,7 +32,7 @@ test("a claim holds at once", async () => {
   const hash = await shop().send(payer, owed);
   expect(code(await api().confirm(id, strangers.id, [hash]))[0]).toBe(200);
   expect(code(await api().confirm(id, mine.id, [hash]))).toEqual([200, "requires_action"]);
-  expect(code(await cancel(id))).toEqual([400, "invalid_state"]);
+  expect(code(await shop().cancel(id))).toEqual([400, "invalid_state"]);
   expect(code(await api().confirm(id, strangers.id, [madeUp(1)]))).toEqual([400, "invalid_state"]);
   expect(code(await api().confirm(id, mine.id, []))).toEqual([200, "requires_action"]);
   const kept = await rows(
@@ -56,7 +51,7 @@ test("a claim of a closed payment", async () => {
   const mine = await shop().option(id, payer);
   const owed = await shop().transfer(id, mine);
   await shop().node("evm_setIntervalMining", [0]);
-  await cancel(id);
+  await shop().cancel(id);
   const kept = () => rows(`select state from push_tx where payment_id = $1`, [id]);
   const stage = async () =>
     (await createApiClient(server.baseUrl).checkout.view.query({ id })).stage;

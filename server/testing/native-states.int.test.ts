@@ -1,7 +1,7 @@
 import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { mint } from "#server/sandbox/deploy.ts";
-import { type Action, type Answer, call, until } from "./api.ts";
+import { type Action, type Answer, until } from "./api.ts";
 import { expectInvariants } from "./native/invariants.ts";
 import { type Buyer, buildDataOf, CHAIN, nativeShop } from "./native/shop.ts";
 import { endsIn } from "./unguarded.ts";
@@ -18,11 +18,6 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const code = ({ status, body }: Answer) => [status, body.code ?? body.status];
-const cancel = (id: string) =>
-  call(server.baseUrl, "POST", `/v1/gateway/payment/${id}/cancel`, {
-    headers: shop().api().gatewayHeaders,
-    body: {},
-  });
 
 /** Runs `work` while no block is made but those it asks for. */
 async function withoutBlocks<T>(work: () => Promise<T>): Promise<T> {
@@ -75,7 +70,7 @@ test("a known transfer locks the payment", async () => {
     const other = await shop().api().confirm(id, usdc.option.id, [usdc.signature]);
     expect(code(other)).toEqual([400, "invalid_state"]);
     expect(code(await shop().fetch(id, usdc.option.id))).toEqual([400, "invalid_state"]);
-    expect(code(await cancel(id))).toEqual([400, "invalid_state"]);
+    expect(code(await shop().cancel(id))).toEqual([400, "invalid_state"]);
     const listed = await shop()
       .api()
       .options(id, [`${CHAIN}:${buyer.address}`]);
@@ -90,7 +85,7 @@ test("a known transfer locks the payment", async () => {
     const again = await shop().send(buyer, transfer);
     expect(again).toBe(hash);
     await pushIs(hash, "known");
-    expect(code(await cancel(id))).toEqual([400, "invalid_state"]);
+    expect(code(await shop().cancel(id))).toEqual([400, "invalid_state"]);
   });
   expect((await shop().final(id)).body.status).toBe("succeeded");
 });
@@ -261,7 +256,7 @@ test("late", async () => {
   expect(await shop().exceptionOf(hash)).toMatchObject([{ kind: "late", payment_id: id }]);
   await pushIs(hash, "foreign");
   expect((await shop().api().status(id)).body.status).toBe("requires_action");
-  const cancelled = await cancel(id);
+  const cancelled = await shop().cancel(id);
   expect(cancelled.status).toBe(200);
 });
 

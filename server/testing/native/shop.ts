@@ -76,6 +76,12 @@ export function nativeShop(world: TestWorld, baseUrl: () => string) {
       const found = await listed(id, address);
       return found.some(({ amount }) => amount.unit.endsWith(NATIVE));
     },
+    /** The buyer's wallet calls the payment off. */
+    cancel: (id: string): Promise<Answer> =>
+      call(baseUrl(), "POST", `/v1/gateway/payment/${id}/cancel`, {
+        headers: api().gatewayHeaders,
+        body: {},
+      }),
     fetch: (id: string, optionId: string, data = ""): Promise<Answer> =>
       call(baseUrl(), "POST", `/v1/gateway/payment/${id}/fetch`, {
         headers: api().gatewayHeaders,
