@@ -31,7 +31,7 @@ async function main([verb = "list", name = "", reason = ""]: string[]): Promise<
   const db = createDatabase(settingsDatabaseUrl(), { max: 2 });
   try {
     if (verb === "hold") {
-      const held = await hold(db, asset, reason.trim());
+      const held = await hold(db.query, asset, reason.trim());
       say(held ? `Nothing is paid out in ${asset} now.` : `There is a hold on ${asset} already.`);
       return held ? 0 : 1;
     }

@@ -1,6 +1,7 @@
 import { newId } from "#server/platform/ids.ts";
 import type { LedgerLine, NewException, Settlement, Tx } from "#server/ports/store.ts";
 import type { Query } from "./client.ts";
+import { hold } from "./operator.ts";
 import { writeOutbox } from "./payment-tx.ts";
 import {
   type CaptureRow,
@@ -242,9 +243,6 @@ export const moneyTx = (
         await announceSettled(query, toSettlement(row));
   },
   async hold(asset, reason) {
-    await query(
-      `insert into settlement_hold (asset, reason) values ($1, $2) on conflict do nothing`,
-      [asset, reason],
-    );
+    await hold(query, asset, reason);
   },
 });

@@ -1,6 +1,6 @@
 import type { ExceptionKind } from "#server/domain/payment/evidence.ts";
 import { newId } from "#server/platform/ids.ts";
-import type { Database } from "./client.ts";
+import type { Database, Query } from "./client.ts";
 import { inTransaction } from "./transaction.ts";
 
 export type Hold = { asset: string; reason: string; since: Date };
@@ -29,8 +29,8 @@ export async function listStopped(
 }
 
 /** Stops payouts in an asset (CAIP-19, or `*` for all) until the hold is lifted; false: there is one already. */
-export async function hold(db: Database, asset: string, reason: string): Promise<boolean> {
-  const rows = await db.query(
+export async function hold(query: Query, asset: string, reason: string): Promise<boolean> {
+  const rows = await query(
     `insert into settlement_hold (asset, reason) values ($1, $2) on conflict do nothing returning asset`,
     [asset, reason],
   );

@@ -8,7 +8,7 @@ const RELEASE = "SIGUSR2";
 const FOREVER_MS = 2 ** 31 - 1;
 
 function parse(value: string): Armed {
-  const match = /^([a-z_.]+):(exit|throw|hang|delay=\d+)(?:@(\d+))?$/.exec(value);
+  const match = /^([a-z_.]+):(exit|throw|hang)(?:@(\d+))?$/.exec(value);
   if (match === null) throw new Error(`FAILPOINT: not understood: ${value}`);
   return { point: match[1] ?? "", action: match[2] ?? "", nth: Number(match[3] ?? 1) };
 }
@@ -18,7 +18,7 @@ const reached = new Map<string, number>();
 
 /**
  * Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. What a point does: `exit` kills
- * the process, `throw` throws, `delay=500` waits so many milliseconds, and `hang` waits until the process gets SIGUSR2.
+ * the process, `throw` throws, and `hang` waits until the process gets SIGUSR2.
  */
 export function armFailpoints(spec: string | undefined): void {
   armed = spec === undefined ? [] : spec.split(",").map((part) => parse(part.trim()));
@@ -38,5 +38,5 @@ export async function failpoint(point: string): Promise<void> {
   process.stderr.write(`failpoint ${point}:${hit.action}@${hit.nth}\n`);
   if (hit.action === "exit") process.kill(process.pid, "SIGKILL");
   if (hit.action === "throw") throw new Error(`failpoint ${point}`);
-  await (released ?? pause(hit.action === "exit" ? FOREVER_MS : Number(hit.action.slice(6))));
+  await (released ?? pause(FOREVER_MS));
 }
