@@ -14,6 +14,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startPostgres, stopPostgresAt } from "./postgres.ts";
+import { argumentsOf } from "./process.ts";
 
 const MODULE = new URL("./postgres.ts", import.meta.url).href;
 const root = process.getuid?.() === 0;
@@ -126,6 +127,26 @@ test("a killed server starts again at once and has lost nothing", async () => {
   expect(await ask(second.url, "select count(*)::int as n from kept")).toEqual([{ n: 1000 }]);
 });
 
+// Guarantee: a session of a killed server that would never end by itself does not keep the data from being served again.
+test.runIf(process.platform === "linux")(
+  "a session that outlives its server is ended",
+  async () => {
+    const first = await startPostgres({ dir });
+    const client = new pg.Client({ connectionString: first.url });
+    client.on("error", () => undefined);
+    await client.connect();
+    const { rows } = await client.query("select pg_backend_pid() as pid, 7 as n into kept");
+    expect(rows).toEqual([]);
+    const session = (await client.query("select pid from kept")).rows[0].pid;
+    process.kill(session, "SIGSTOP");
+    process.kill(first.pid, "SIGKILL");
+    const second = await startPostgres({ dir });
+    expect(await ask(second.url, "select n from kept")).toEqual([{ n: 7 }]);
+    expect(argumentsOf(session)).toEqual([]);
+    await client.end().catch(() => undefined);
+  },
+);
+
 // Guarantee: a process that merely has the number of a dead server is never signalled, neither by a start nor by a stop.
 test("a stale pid file that names a stranger leaves the stranger alone", async () => {
   await (await startPostgres({ dir })).stop();
@@ -171,6 +192,19 @@ test("a link to the folder leads to the running server", async () => {
   } finally {
     rmSync(link);
   }
+});
+
+// Guarantee: a port that the last sessions of a killed server hold for a moment stays the server's: those who know it find it again.
+test("a port held for a moment is waited for", async () => {
+  const first = await startPostgres({ dir });
+  await first.stop();
+  const { createServer } = await import("node:net");
+  const holder = createServer().listen(first.port, "127.0.0.1");
+  await once(holder, "listening");
+  setTimeout(() => holder.close(), 200);
+  const second = await startPostgres({ dir });
+  expect(second.port).toBe(first.port);
+  await second.stop();
 });
 
 // Guarantee: a port that somebody took meanwhile is replaced instead of failing the start.

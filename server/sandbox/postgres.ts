@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import pg from "pg";
 import { lockFile } from "./lock.ts";
 import { findPrograms, type Programs } from "./postgres-programs.ts";
-import { argumentsOf, endProcess, isProgram } from "./process.ts";
+import { argumentsOf, endProcess, isProgram, killThoseIn } from "./process.ts";
 
 /** A PostgreSQL server of our own. `url` reaches its `postgres` database as the owner. */
 export type Postgres = { url: string; pid: number; port: number; stop(): Promise<void> };
@@ -28,9 +28,16 @@ const LOCK_WITHIN_MS = 60_000;
 /** Each way of ending a server, from polite to certain, gets this long. */
 const STOP_STEP_MS = 3_000;
 const LAUNCH_TRIES = 20;
+/** A server that was killed can keep its port for a moment: sessions just begun share it until they notice. */
+const PORT_WITHIN_MS = 3_000;
+const LOOK_EVERY_MS = 20;
 const USER = "florin";
-/** What the log says when another try may work: the last sessions of a killed server are not gone yet, or the port was taken. */
-const PASSING = /shared memory block|Address already in use|lock file .* already exists/;
+/** What the log says while sessions of a killed server live on. */
+const ORPHANS = /shared memory block/;
+/** What the log says when another try may work: orphans, or the port was taken. */
+const PASSING = new RegExp(`${ORPHANS.source}|Address already in use|lock file .* already exists`);
+/** A try that found orphans after as many others ends them: most go by themselves, but one that waits for a dead one never would. */
+const PATIENT_TRIES = 5;
 
 type Launched = { pid: number; port: number; alive(): boolean; said(): string };
 
@@ -45,11 +52,17 @@ function portIsFree(port: number): Promise<number | null> {
   });
 }
 
-/** The port this folder used before, while nobody else has it; otherwise one that the system chooses. */
+/** The port this folder used before, once nobody has it; one that the system chooses when it is new or somebody keeps it. */
 async function choosePort(dir: string): Promise<number> {
   const file = join(dir, "port");
   const before = existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
-  const port = (await portIsFree(before)) ?? (await portIsFree(0));
+  const until = Date.now() + PORT_WITHIN_MS;
+  let port = await portIsFree(before);
+  while (port === null && Date.now() < until) {
+    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+    port = await portIsFree(before);
+  }
+  port ??= await portIsFree(0);
   if (port === null) throw new Error("no free port on 127.0.0.1");
   writeFileSync(file, `${port}`);
   return port;
@@ -127,7 +140,7 @@ async function waitUntilReady(url: string, server: Launched): Promise<Error | nu
     } catch (error) {
       if (!server.alive() || Date.now() > until)
         return new Error(`PostgreSQL did not start:\n${server.said()}`, { cause: error });
-      await new Promise((done) => setTimeout(done, 20));
+      await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -206,6 +219,9 @@ async function startLocked(dir: string, programs: Programs): Promise<Postgres> {
       };
     const passing = running !== null || PASSING.test(server.said());
     if (!passing || tries === LAUNCH_TRIES) throw failed;
+    // Nobody serves these data, and whoever would must come by the lock that we have: what still works there is of a dead server.
+    if (tries >= PATIENT_TRIES && ORPHANS.test(server.said()))
+      killThoseIn(realpathSync(data), "postgres");
     await new Promise((done) => setTimeout(done, 200));
   }
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { createWriteStream, existsSync, readdirSync, readFileSync } from "node:fs";
+import { createWriteStream, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 
 /** A child that said it was ready; `stop` asks it to end, insists after `graceMs`, and resolves when it is gone. */
@@ -180,6 +180,29 @@ export async function endLeftovers(program: string, words: string[]): Promise<vo
   await Promise.all(
     found.map(({ pid }) => endProcess(pid, program, words, ["SIGTERM", "SIGKILL"], 5_000)),
   );
+}
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return "";
+    throw error;
+  }
+};
+
+/** Kills at once every process of a program that works in a folder; only where the system tells which those are. */
+export function killThoseIn(folder: string, program: string): void {
+  if (!existsSync("/proc/self/cwd")) return;
+  for (const { pid } of processes()) {
+    if (linkOf(`/proc/${pid}/cwd`) !== folder) continue;
+    if (basename(linkOf(`/proc/${pid}/exe`)) !== program) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
 }
 
 let dies: string[] | undefined;

@@ -51,6 +51,8 @@ export async function runChaos(options: { purchases: number; kills: number; atOn
         `chaos: killed ${killed.join(", ")}; clients saw ${troubles.join(", ")}\n`,
       );
       return { ...seen, surprises: parts.surprises() };
+    } catch (error) {
+      throw new Error(["the run failed", ...parts.surprises()].join("\n"), { cause: error });
     } finally {
       await parts.stop();
     }
