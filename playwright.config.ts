@@ -13,6 +13,7 @@ export default defineConfig({
   expect: { timeout: 30_000 },
   reporter: [["list"], ["json"]],
   use: {
+    ...devices["Desktop Chrome"],
     actionTimeout: 30_000,
     navigationTimeout: 30_000,
     launchOptions: {
@@ -29,8 +30,4 @@ export default defineConfig({
       ],
     },
   },
-  projects: [
-    { name: "desk", use: { ...devices["Desktop Chrome"] } },
-    { name: "phone", use: { ...devices["Pixel 7"] }, grep: /@phone/ },
-  ],
 });

@@ -3,8 +3,8 @@ import { expect, type Locator } from "@playwright/test";
 import { createWalletClient, encodeFunctionData, maxUint256, parseAbi } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { minedOn, nodeTransport } from "#server/sandbox/node-rpc.ts";
-import { violationsOf } from "./axe.ts";
-import { checkoutTest as test } from "./fixtures.ts";
+import { violationsInBothThemes } from "./axe.ts";
+import { onBothScreens, checkoutTest as test } from "./fixtures.ts";
 import { buyerOn } from "./wallets/buyer.ts";
 import { type Account, type CheckoutWorld, foreignRequests } from "./wallets/checkout-world.ts";
 
@@ -29,24 +29,26 @@ async function allow(shop: CheckoutWorld, { key }: Account, amount: bigint): Pro
 }
 
 // Guarantee: a buyer on the wrong network pays with one signature and no fee, and the page talks to nobody but its own server.
-test("USDC by one signature", { tag: "@phone" }, async ({ page, context, shop }) => {
-  const account = await shop.account({ usdc: 20_000_000n });
-  const wallet = await shop.wallet(context, account);
-  const foreign = foreignRequests(page, shop.baseUrl);
-  const payment = await shop.create();
-  const buyer = buyerOn(page);
-  await buyer.open(payment);
-  expect(wallet.calls).toEqual([]);
-  await buyer.pay(USDC);
-  await buyer.seesPaid();
-  await shop.reaches(payment, "succeeded");
-  expect(wallet.count("eth_signTypedData_v4")).toBe(1);
-  expect(wallet.count("eth_sendTransaction")).toBe(0);
-  expect(wallet.chainId()).toBe(31337);
-  expect(await shop.holds("usdc", account.address)).toBe(7_500_000n);
-  expect(foreign).toEqual([]);
-  await page.reload();
-  await buyer.seesPaid();
+onBothScreens(() => {
+  test("USDC by one signature", async ({ page, context, shop }) => {
+    const account = await shop.account({ usdc: 20_000_000n });
+    const wallet = await shop.wallet(context, account);
+    const foreign = foreignRequests(page, shop.baseUrl);
+    const payment = await shop.create();
+    const buyer = buyerOn(page);
+    await buyer.open(payment);
+    expect(wallet.calls).toEqual([]);
+    await buyer.pay(USDC);
+    await buyer.seesPaid();
+    await shop.reaches(payment, "succeeded");
+    expect(wallet.count("eth_signTypedData_v4")).toBe(1);
+    expect(wallet.count("eth_sendTransaction")).toBe(0);
+    expect(wallet.chainId()).toBe(31337);
+    expect(await shop.holds("usdc", account.address)).toBe(7_500_000n);
+    expect(foreign).toEqual([]);
+    await page.reload();
+    await buyer.seesPaid();
+  });
 });
 
 // Guarantee: the code to pay with a wallet of the browser costs at most 60 kB more than the page, and comes only when a wallet is chosen.
@@ -180,34 +182,32 @@ test("details of the payer", async ({ page, context, shop }) => {
 });
 
 // Guarantee: who has no wallet can try the checkout with one click and a test wallet that shows what it signs, and can see what a bad wallet does.
-test("the sandbox wallet", { tag: "@phone" }, async ({ page, shop }) => {
-  const payment = await shop.create();
-  const buyer = buyerOn(page);
-  await buyer.open(payment);
-  await expect(page.getByRole("button", { name: /^Sandbox wallet/ })).toHaveCount(1);
-  await buyer.pay(USDC, /^Sandbox wallet/);
-  const panel = page.getByRole("complementary", { name: "Sandbox wallet" });
-  await expect(panel).toContainText("Sign TransferWithAuthorization");
-  await expect(panel).toContainText("12500000");
-  for (const colorScheme of ["light", "dark"] as const) {
-    // Without it the panel may still be fading in.
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    expect(await violationsOf(page)).toEqual([]);
-  }
-  await page.keyboard.press("Tab");
-  await panel.getByRole("button", { name: "Reject" }).press("Enter");
-  await buyer.sees("You declined in Sandbox wallet");
-  await panel.getByText("Settings").click();
-  const behaviour = panel.getByRole("combobox");
-  await behaviour.selectOption("Signs for the wrong network");
-  await buyer.click("Try again");
-  await panel.getByRole("button", { name: "Approve" }).click();
-  await buyer.sees("The signature was not accepted");
-  expect((await shop.details(payment)).body.status).toBe("requires_action");
-  await behaviour.selectOption("Signs without asking");
-  await buyer.click("Try again");
-  await buyer.seesPaid();
-  await shop.reaches(payment, "succeeded");
+onBothScreens(() => {
+  test("the sandbox wallet", async ({ page, shop }) => {
+    const payment = await shop.create();
+    const buyer = buyerOn(page);
+    await buyer.open(payment);
+    await expect(page.getByRole("button", { name: /^Sandbox wallet/ })).toHaveCount(1);
+    await buyer.pay(USDC, /^Sandbox wallet/);
+    const panel = page.getByRole("complementary", { name: "Sandbox wallet" });
+    await expect(panel).toContainText("Sign TransferWithAuthorization");
+    await expect(panel).toContainText("12500000");
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press("Tab");
+    await panel.getByRole("button", { name: "Reject" }).press("Enter");
+    await buyer.sees("You declined in Sandbox wallet");
+    await panel.getByText("Settings").click();
+    const behaviour = panel.getByRole("combobox");
+    await behaviour.selectOption("Signs for the wrong network");
+    await buyer.click("Try again");
+    await panel.getByRole("button", { name: "Approve" }).click();
+    await buyer.sees("The signature was not accepted");
+    expect((await shop.details(payment)).body.status).toBe("requires_action");
+    await behaviour.selectOption("Signs without asking");
+    await buyer.click("Try again");
+    await buyer.seesPaid();
+    await shop.reaches(payment, "succeeded");
+  });
 });
 
 // Guarantee: the whole way to a paid payment needs no pointer.

@@ -26,6 +26,9 @@ async function holder(shop: CheckoutWorld, context: BrowserContext) {
   return { ...wallet, signatures };
 }
 
+// All in one worker: a world with every chain is started once.
+test.describe.configure({ mode: "default" });
+
 // Guarantee: a buyer without any SOL pays with one signature of a Solana wallet.
 test("USDC on Solana", async ({ page, context, everyChain: shop }) => {
   const wallet = await holder(shop, context);

@@ -5,10 +5,10 @@ import { environment } from "#server/sandbox/migrate.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { call, until } from "#server/testing/api.ts";
 import { CANARIES, FORM, rowsOf } from "#server/testing/collect.ts";
-import { violationsOf } from "./axe.ts";
+import { violationsInBothThemes, violationsOf } from "./axe.ts";
 import { confirmButton, fill, inHost, withWalletPage } from "./collect-hosts.ts";
 import type { FormShop } from "./collect-world.ts";
-import { test } from "./fixtures.ts";
+import { onBothScreens, test } from "./fixtures.ts";
 
 const prefillOf = (known: object) =>
   encodeURIComponent(Buffer.from(JSON.stringify(known)).toString("base64"));
@@ -46,24 +46,27 @@ const messageOf = (page: Page, label: string) =>
   );
 
 // Guarantee: what a buyer writes here is what the operator reads, and with it the wallet's confirm passes.
-test("given on the page, kept by the server, and the payment goes through", {
-  tag: "@phone",
-}, async ({ page, formShop: shop }) => {
-  const { id, url, buyer } = await shop.open();
-  const option = await buyer.option(id);
-  const outputs = await buyer.sign(option);
-  const before = await buyer.confirm(id, option.id, outputs);
-  expect([before.status, before.body.code]).toEqual([400, "params_validation"]);
-  await page.goto(url);
-  await fill(page);
-  await confirmButton(page).click();
-  await expect(page.getByRole("heading", { name: "stored" })).toBeVisible();
-  const read = await collected(shop, id);
-  for (const value of [FORM.fullName, FORM.dob, FORM.pobCountry, FORM.pobAddress])
-    expect(read).toContain(value);
-  expect((await buyer.option(id)).collectData).toBeNull();
-  expect((await buyer.confirm(id, option.id, outputs)).status).toBe(200);
-  expect((await buyer.final(id)).body.status).toBe("succeeded");
+onBothScreens(() => {
+  test("given on the page, kept by the server, and the payment goes through", async ({
+    page,
+    formShop: shop,
+  }) => {
+    const { id, url, buyer } = await shop.open();
+    const option = await buyer.option(id);
+    const outputs = await buyer.sign(option);
+    const before = await buyer.confirm(id, option.id, outputs);
+    expect([before.status, before.body.code]).toEqual([400, "params_validation"]);
+    await page.goto(url);
+    await fill(page);
+    await confirmButton(page).click();
+    await expect(page.getByRole("heading", { name: "stored" })).toBeVisible();
+    const read = await collected(shop, id);
+    for (const value of [FORM.fullName, FORM.dob, FORM.pobCountry, FORM.pobAddress])
+      expect(read).toContain(value);
+    expect((await buyer.option(id)).collectData).toBeNull();
+    expect((await buyer.confirm(id, option.id, outputs)).status).toBe(200);
+    expect((await buyer.final(id)).body.status).toBe("succeeded");
+  });
 });
 
 // Guarantee: what is wrong is said beside its field and to screen readers, what was typed stays, and the wallet hears nothing of it.
@@ -170,35 +173,31 @@ const shorten = (page: Page) =>
   });
 
 // Guarantee: people who see little or use a thumb can fill it in, in both schemes and both directions of writing, and nothing is cut off on a small phone.
-test("accessible in light, dark and Arabic", { tag: "@phone" }, async ({
-  page,
-  formShop: shop,
-}) => {
-  const { url } = await shop.open();
-  for (const [language, send] of [
-    ["en", "Confirm"],
-    ["ar", "تأكيد"],
-  ] as const) {
-    await page.setViewportSize({ width: 320, height: 700 });
-    await page.goto(`${url}&lang=${language}`);
-    await page.getByRole("button", { name: send }).click();
-    await expect(page.locator("[aria-invalid]")).toHaveCount(5);
-    expect(await smallTargets(page)).toEqual([]);
-    await shorten(page);
-    const [width, screen] = await page.evaluate(() => [
-      document.documentElement.scrollWidth,
-      window.innerWidth,
-    ]);
-    expect(width).toBeLessThanOrEqual(screen ?? 0);
-    for (const scheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme: scheme });
-      expect(await violationsOf(page)).toEqual([]);
+onBothScreens(() => {
+  test("accessible in light, dark and Arabic", async ({ page, formShop: shop }) => {
+    const { url } = await shop.open();
+    for (const [language, send] of [
+      ["en", "Confirm"],
+      ["ar", "تأكيد"],
+    ] as const) {
+      await page.setViewportSize({ width: 320, height: 700 });
+      await page.goto(`${url}&lang=${language}`);
+      await page.getByRole("button", { name: send }).click();
+      await expect(page.locator("[aria-invalid]")).toHaveCount(5);
+      expect(await smallTargets(page)).toEqual([]);
+      await shorten(page);
+      const [width, screen] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        window.innerWidth,
+      ]);
+      expect(width).toBeLessThanOrEqual(screen ?? 0);
+      expect(await violationsInBothThemes(page)).toEqual([]);
     }
-  }
-  expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
-  await page.goto(`${url}x`);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  expect(await violationsOf(page)).toEqual([]);
+    expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+    await page.goto(`${url}x`);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    expect(await violationsOf(page)).toEqual([]);
+  });
 });
 
 // Guarantee: the form can be filled in and sent by keyboard alone, in the order it is read.

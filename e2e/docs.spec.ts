@@ -2,8 +2,8 @@ import { expect, type Page } from "@playwright/test";
 import { QUICK_START } from "#components/docs/quick-start.ts";
 import { possibleErrors } from "#server/contract/endpoint.ts";
 import { ENDPOINTS } from "#server/contract/index.ts";
-import { violationsOf } from "./axe.ts";
-import { test } from "./fixtures.ts";
+import { violationsInBothThemes } from "./axe.ts";
+import { onBothScreens, test } from "./fixtures.ts";
 
 const referenceOf = ({ baseUrl }: { baseUrl: string }) => `${baseUrl}/docs/api`;
 
@@ -66,20 +66,19 @@ test("the reference is accessible", async ({ page, shop }) => {
   });
   await page.goto(url);
   await shorten(page);
-  for (const scheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme: scheme });
-    expect(await violationsOf(page)).toEqual([]);
-  }
+  expect(await violationsInBothThemes(page)).toEqual([]);
 });
 
 // Guarantee: nothing of it is wider than a screen, down to a phone's.
-test("the reference fits the screen", { tag: "@phone" }, async ({ page, shop }) => {
-  await page.goto(referenceOf(shop));
-  const [width, screen] = await page.evaluate(() => [
-    document.documentElement.scrollWidth,
-    window.innerWidth,
-  ]);
-  expect(width).toBeLessThanOrEqual(screen ?? 0);
+onBothScreens(() => {
+  test("the reference fits the screen", async ({ page, shop }) => {
+    await page.goto(referenceOf(shop));
+    const [width, screen] = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      window.innerWidth,
+    ]);
+    expect(width).toBeLessThanOrEqual(screen ?? 0);
+  });
 });
 
 // Guarantee: it can be read without scripts, offline, and where the browser may run nothing at all.

@@ -1,4 +1,4 @@
-import { type BrowserContext, test as base, expect } from "@playwright/test";
+import { type BrowserContext, test as base, devices, expect } from "@playwright/test";
 import { type Anvil, startAnvil } from "#server/sandbox/anvil.ts";
 import { type FormShop, openFormShop } from "./collect-world.ts";
 import { type BuiltKit, buildKit } from "./wallets/build-kit.ts";
@@ -54,6 +54,18 @@ export const test = base.extend<object, OfWorker>({
     { scope: "worker", timeout: START_MS },
   ],
 });
+
+// The browser is the same one; naming it again would take another worker, with worlds of its own.
+const { defaultBrowserType: _, ...PHONE } = devices["Pixel 7"];
+
+/** Declares tests twice: for a desk and for a phone. */
+export function onBothScreens(declare: () => void): void {
+  test.describe("desk", declare);
+  test.describe("phone", () => {
+    test.use(PHONE);
+    declare();
+  });
+}
 
 /** What no page may do: throw, or try what its policy forbids. */
 function listenForFaults(context: BrowserContext): string[] {

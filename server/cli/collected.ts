@@ -5,7 +5,7 @@ import { inTransaction } from "#server/db/transaction.ts";
 import { readCollected, UnsealError } from "#server/usecases/read-collected.ts";
 import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
-import { plain } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import { readWorldSecrets } from "./sandbox-file.ts";
 
 const USAGE = `Shows the personal data that was given for a payment. Every look is recorded for ever.

@@ -7,7 +7,7 @@ import { surroundings } from "#server/usecases/explain-payment.ts";
 import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
 import { namesOf, readRegistry } from "./names.ts";
-import { plain } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 
 const USAGE = `Shows money that is no payment as it was asked for, until somebody has dealt with it, and closes the records.
 

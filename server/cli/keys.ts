@@ -17,7 +17,7 @@ import {
 import { mode as modeSetting } from "#server/platform/env.ts";
 import { Misuse, runCommand } from "./command.ts";
 import { settingsDatabaseUrl } from "./database-url.ts";
-import { plain } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import { readWorldSecrets } from "./sandbox-file.ts";
 
 const USAGE = `Manages the keys of merchants and wallets. A key is shown once, when it is made.

@@ -5,7 +5,7 @@ import { createWebhookSender } from "#server/adapters/webhook-sender.ts";
 import { listEvents } from "#server/contract/events.ts";
 import { signatureHeaders, signingSecret } from "#server/domain/webhook/signature.ts";
 import { type ListenArguments, readListenArguments } from "./listen-arguments.ts";
-import { plain } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 

@@ -15,7 +15,8 @@ import { linkProblem, pickOption, readSandboxLink } from "./pay-choice.ts";
 import { createSandboxExecutors } from "./pay-executors.ts";
 import { fillForm } from "./pay-form.ts";
 import { adviceInWords } from "./pay-report.ts";
-import { actionInWords, durationInWords, optionTable, plain } from "./pay-words.ts";
+import { actionInWords, durationInWords, optionTable } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
 const KEY = generatePrivateKey();

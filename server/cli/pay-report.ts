@@ -2,7 +2,8 @@ import type { GatewayError } from "#server/client/wallet/gateway-error.ts";
 import { adviceFor, type Outcome } from "#server/client/wallet/outcome.ts";
 import type { Progress } from "#server/client/wallet/pay.ts";
 import type { PaymentDetails, PaymentOption } from "#server/client/wallet/shapes.ts";
-import { actionInWords, amountInWords, optionTable, paymentInWords, plain } from "./pay-words.ts";
+import { actionInWords, amountInWords, optionTable, paymentInWords } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import type { Sandbox } from "./sandbox-file.ts";
 
 /** Where the payment of one command stands; `--json` prints it whole. */

@@ -8,10 +8,8 @@ import type {
 import { formatMinor } from "#server/domain/money/amount.ts";
 import { chainOf } from "./pay-choice.ts";
 import { readTypedData } from "./pay-executors.ts";
+import { plain } from "./plain.ts";
 import type { Sandbox } from "./sandbox-file.ts";
-
-/** Text from outside without control characters, so that nobody draws on the user's terminal. */
-export const plain = (text: string): string => text.replace(/\p{C}/gu, "");
 
 /** `12.50 USDC` */
 export const amountInWords = ({ value, display }: Amount): string =>

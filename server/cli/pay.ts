@@ -21,7 +21,8 @@ import {
   type Story,
   tell,
 } from "./pay-report.ts";
-import { durationInWords, optionTable, paymentInWords, plain, table } from "./pay-words.ts";
+import { durationInWords, optionTable, paymentInWords, table } from "./pay-words.ts";
+import { plain } from "./plain.ts";
 import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 

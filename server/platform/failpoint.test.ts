@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { armFailpoints, failpoint } from "./failpoint.ts";
 
@@ -21,6 +24,24 @@ test("a hang ends when it is released", async () => {
   await hanging;
   expect(process.listenerCount("SIGUSR2")).toBe(0);
   await failpoint("a.point");
+});
+
+// Guarantee: a file arms points while the process runs, and each list begins to count anew.
+test("a file says what is armed", async () => {
+  vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const file = join(mkdtempSync(join(tmpdir(), "florin-points-")), "points");
+  writeFileSync(file, "");
+  armFailpoints(`@${file}`);
+  await failpoint("a.point");
+  writeFileSync(file, "a.point:throw@2");
+  await failpoint("a.point");
+  await expect(failpoint("a.point")).rejects.toThrow("failpoint a.point");
+  await failpoint("a.point");
+  writeFileSync(file, "a.point:throw");
+  await expect(failpoint("a.point")).rejects.toThrow("failpoint a.point");
+  writeFileSync(file, "");
+  await failpoint("a.point");
+  rmSync(dirname(file), { recursive: true });
 });
 
 // Guarantee: a point that would do something else than was meant does not arm.

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 
 /** What a fail point does when it is reached for the nth time. */
 type Armed = { point: string; action: string; nth: number };
@@ -13,22 +14,41 @@ function parse(value: string): Armed {
   return { point: match[1] ?? "", action: match[2] ?? "", nth: Number(match[3] ?? 1) };
 }
 
-let armed: Armed[] | undefined;
+const parseAll = (spec: string): Armed[] => spec.split(",").map((part) => parse(part.trim()));
+
+/** The file that says what is armed, and what it said last; null: nothing can change any more. */
+let source: { file: string; said: string } | null = null;
+let armed: Armed[] = [];
 const reached = new Map<string, number>();
 
 /**
- * Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. What a point does: `exit` kills
- * the process, `throw` throws, and `hang` waits until the process gets SIGUSR2.
+ * Arms the points of a comma list such as `submit.after_commit_raw:exit@1`; called once at start. `@` and a path: the list is in
+ * that file, which may change at any time and may be empty. What a point does: `exit` kills the process, `throw` throws, and `hang`
+ * waits until the process gets SIGUSR2.
  */
 export function armFailpoints(spec: string | undefined): void {
-  armed = spec === undefined ? [] : spec.split(",").map((part) => parse(part.trim()));
+  reached.clear();
+  source = spec?.startsWith("@") ? { file: spec.slice(1), said: "" } : null;
+  armed = spec === undefined || source !== null ? [] : parseAll(spec);
+  lookAtFile();
+}
+
+/** Takes over what the file says now; a point that was reached before counts from one again. */
+function lookAtFile(): void {
+  if (source === null) return;
+  const says = readFileSync(source.file, "utf8").trim();
+  if (says === source.said) return;
+  source.said = says;
+  armed = says === "" ? [] : parseAll(says);
+  reached.clear();
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A named crash point: nothing happens unless it was armed at start, which live mode refuses. */
+/** A named crash point: nothing happens unless it was armed, which live mode refuses. */
 export async function failpoint(point: string): Promise<void> {
-  if (armed === undefined || armed.length === 0) return;
+  lookAtFile();
+  if (armed.length === 0) return;
   const count = (reached.get(point) ?? 0) + 1;
   reached.set(point, count);
   const hit = armed.find((one) => one.point === point && one.nth === count);

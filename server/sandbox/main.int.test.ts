@@ -60,28 +60,43 @@ function folder(): string {
   return dir;
 }
 
-/** A sandbox that was started and stopped; made once, since only two of these tests are about a first start. */
-let stopped: Promise<string> | undefined;
+/** What the first start of a sandbox came to, and what its stop left in the folder. */
+type FirstRun = {
+  dir: string;
+  sandbox: Sandbox;
+  mode: number;
+  created: number;
+  code: number | null;
+};
 
-async function makeStopped(): Promise<string> {
+/** Made once, since everything but the first start itself begins with what it leaves. */
+let firstRun: Promise<FirstRun> | undefined;
+
+async function makeFirstRun(): Promise<FirstRun> {
   const dir = mkdtempSync(join(tmpdir(), "florin-main-"));
   const first = start(dir);
   await first.ready;
+  const sandbox = sandboxOf(dir);
+  const { mode } = statSync(join(dir, "sandbox.json"));
+  const created = await createPayment(sandbox);
   first.child.kill("SIGTERM");
-  await first.ended;
-  return dir;
+  return { dir, sandbox, mode, created, code: await first.ended };
 }
+
+const ran = (): Promise<FirstRun> => {
+  firstRun ??= makeFirstRun();
+  return firstRun;
+};
 
 /** A folder as a stopped sandbox leaves it. */
 async function usedFolder(): Promise<string> {
-  stopped ??= makeStopped();
   const dir = folder();
-  execFileSync("cp", ["-a", `${await stopped}/.`, dir]);
+  execFileSync("cp", ["-a", `${(await ran()).dir}/.`, dir]);
   return dir;
 }
 
 afterAll(async () => {
-  if (stopped !== undefined) rmSync(await stopped, { recursive: true, force: true });
+  if (firstRun !== undefined) rmSync((await firstRun).dir, { recursive: true, force: true });
 });
 
 /** Every live process that has this sandbox's folder in an argument. */
@@ -162,24 +177,21 @@ async function allGone(dir: string): Promise<boolean> {
 
 // Guarantee: a start ends with a service that takes payments, and with a private file that says how to reach it.
 test("a start serves, a stop ends everything, and a second start makes nothing anew", async () => {
-  const dir = folder();
-  const first = start(dir);
-  await first.ready;
-  const before = sandboxOf(dir);
-  expect(statSync(join(dir, "sandbox.json")).mode & 0o077).toBe(0);
+  const first = await ran();
+  const before = first.sandbox;
+  expect(first.mode & 0o077).toBe(0);
   expect(before.merchants.map(({ flow }) => flow)).toEqual(["intermediary", "direct"]);
   expect(before.chains.map(({ caip2 }) => caip2)).toEqual([
     "eip155:31337",
     "eip155:31338",
     ...(loadSurfnet() === null ? [] : [expect.stringMatching(/^solana:.{32}$/)]),
   ]);
-  expect(await createPayment(before)).toBe(201);
-
-  first.child.kill("SIGTERM");
+  expect(first.created).toBe(201);
   // Anything but 0 would say that the stop had to be cut short.
-  expect(await first.ended).toBe(0);
-  expect(processesOf(dir)).toEqual([]);
+  expect(first.code).toBe(0);
+  expect(processesOf(first.dir)).toEqual([]);
 
+  const dir = await usedFolder();
   const second = start(dir);
   await second.ready;
   expect(second.output()).not.toMatch(/Bundling|Building|Compiling|Generating|new world begins/);
@@ -219,59 +231,61 @@ async function knowsUnsavedBlock(dir: string): Promise<void> {
 
 type Part = {
   part: string;
-  find(dir: string, first: Start): number | Promise<number>;
+  find(dir: string, running: Start): number | Promise<number>;
+  /** Whether the rest ends without it. */
+  endsAll: boolean;
   keepsWorld: boolean;
 };
+const mainOf = ({ child: { pid } }: Start) =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
+/** One after the other in one folder; the chain last, since it may cost the world. */
 const PARTS: Part[] = [
-  { part: "the starter", find: (_, { child }) => child.pid ?? 0, keepsWorld: true },
-  { part: "the server", find: (dir) => oneOf(dir, ".cache/server/main.mjs"), keepsWorld: true },
-  { part: "PostgreSQL", find: (dir) => oneOf(dir, "bin/postgres"), keepsWorld: true },
+  {
+    part: "the starter",
+    find: (_, { child }) => child.pid ?? 0,
+    ...{ endsAll: true, keepsWorld: true },
+  },
+  {
+    part: "the main process",
+    find: (_, running) => mainOf(running),
+    ...{ endsAll: true, keepsWorld: true },
+  },
+  {
+    part: "the server",
+    find: (dir) => oneOf(dir, ".cache/server/main.mjs"),
+    ...{ endsAll: true, keepsWorld: true },
+  },
+  {
+    part: "PostgreSQL",
+    find: (dir) => oneOf(dir, "bin/postgres"),
+    ...{ endsAll: false, keepsWorld: true },
+  },
   {
     part: "a chain",
     find: (dir) => knowsUnsavedBlock(dir).then(() => oneOf(dir, "chain-31337.json")),
-    keepsWorld: false,
+    ...{ endsAll: false, keepsWorld: false },
   },
 ];
 
-// Guarantee: whatever is killed, the next start in the same folder runs and takes payments; only a killed chain may cost the world.
-test.each(PARTS)("a kill -9 of $part is survived by the next start", async (row) => {
+// Guarantee: whatever is killed with kill -9, the next start in the same folder runs and takes payments; only a killed chain may cost the world. A killed starter leaves nothing behind that nobody can stop any more.
+test("a kill -9 of any part is survived by the next start", async () => {
   const dir = await usedFolder();
-  const first = start(dir);
-  await first.ready;
-  const before = sandboxOf(dir);
-  process.kill(await row.find(dir, first), "SIGKILL");
-  if (row.part === "PostgreSQL" || row.part === "a chain") first.child.kill("SIGTERM");
-  await first.ended;
-  const second = start(dir);
-  await second.ready;
-  const after = sandboxOf(dir);
-  expect(await createPayment(after)).toBe(201);
-  if (row.keepsWorld) expect(after.merchants).toEqual(before.merchants);
-  else expect(second.output()).toMatch(/new world begins/);
-});
-
-// Guarantee: the process that holds the sandbox together can be killed too; what it started ends or is taken over.
-test("a kill -9 of the main process is survived by the next start", async () => {
-  const dir = await usedFolder();
-  const first = start(dir);
-  await first.ready;
-  const before = sandboxOf(dir);
-  const main = readFileSync(`/proc/${first.child.pid}/task/${first.child.pid}/children`, "utf8");
-  process.kill(Number(main.trim()), "SIGKILL");
-  await first.ended;
-  const second = start(dir);
-  await second.ready;
-  expect(sandboxOf(dir).merchants).toEqual(before.merchants);
-  expect(await createPayment(sandboxOf(dir))).toBe(201);
-});
-
-// Guarantee: a killed starter leaves nothing behind that nobody can stop any more.
-test("everything ends by itself after its starter was killed", async () => {
-  const dir = await usedFolder();
-  const first = start(dir);
-  await first.ready;
-  first.child.kill("SIGKILL");
-  await first.ended;
+  let running = start(dir);
+  await running.ready;
+  for (const { part, find, endsAll, keepsWorld } of PARTS) {
+    const before = sandboxOf(dir);
+    process.kill(await find(dir, running), "SIGKILL");
+    if (!endsAll) running.child.kill("SIGTERM");
+    await running.ended;
+    running = start(dir);
+    await running.ready;
+    const after = sandboxOf(dir);
+    expect([part, await createPayment(after)]).toEqual([part, 201]);
+    if (keepsWorld) expect([part, after.merchants]).toEqual([part, before.merchants]);
+    else expect(running.output()).toMatch(/new world begins/);
+  }
+  running.child.kill("SIGKILL");
+  await running.ended;
   expect(await allGone(dir)).toBe(true);
 });
 

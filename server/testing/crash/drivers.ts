@@ -108,8 +108,15 @@ const SPECIAL: Record<string, Driver> = {
 /** Kinds of transactions, where a fail point is named after the one under way. */
 const KINDS = ["capture", "settlement", "refund"];
 
+let points: string[] | undefined;
+
 /** Every fail point that the code has. */
-export function failpointsInCode(): string[] {
+export const failpointsInCode = (): string[] => {
+  points ??= readPoints();
+  return points;
+};
+
+function readPoints(): string[] {
   const server = join(ROOT, "server");
   const found = new Set<string>();
   for (const file of readdirSync(server, { recursive: true, encoding: "utf8" })) {

@@ -13,7 +13,7 @@ export function playShare(share: 1 | 2 | 3 | 4 | 5): void {
   beforeAll(async () => {
     stage = await openStage();
   });
-  afterEach(() => stage?.reset());
+  afterEach(({ task }) => stage?.reset(task.result?.state !== "pass"));
   afterAll(() => stage?.stop());
   const plays = readMatrix()
     .flatMap(({ name, drivers, excuse }) =>

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Registry } from "#server/platform/registry.ts";
@@ -30,8 +31,11 @@ export type Stage = {
   /** A second, undisturbed chain. */
   otherNode: RpcProxy;
   database: DatabaseProxy;
-  /** Starts a server or worker behind the proxies; `armed` are fail points. */
-  start(options?: ServerOptions & { armed?: string }): Promise<TestServer>;
+  /**
+   * Starts a server or worker behind the proxies; `armed` are fail points. One that the row before left, as it would be started now,
+   * is armed and taken instead.
+   */
+  start(options?: StartOptions): Promise<TestServer>;
   /** Ends every server that `start` started. */
   killServers(): Promise<void>;
   api(baseUrl: string): ReturnType<typeof actors>;
@@ -49,10 +53,30 @@ export type Stage = {
   rows<Row = Record<string, string>>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Ends something with the world that a row put in the place of one of its parts. */
   beforeStop(end: () => Promise<void>): void;
-  /** Undoes every fault and ends every server: what the next row finds. */
-  reset(): Promise<void>;
+  /** Undoes every fault and ends every server but one that is as good as new; `spoilt`: that one too. */
+  reset(spoilt: boolean): Promise<void>;
   stop(): Promise<void>;
 };
+
+type StartOptions = ServerOptions & { armed?: string };
+
+/** A server that a row started, and the file that arms its fail points; `isPlain`: nothing is special about it. */
+type Started = {
+  server: TestServer;
+  points: string;
+  isPlain: boolean;
+  hasEnded: boolean;
+};
+
+/** The server without what it printed so far. */
+function fromNowOn(server: TestServer): TestServer {
+  const before = server.output();
+  const output = () => {
+    const all = server.output();
+    return all.startsWith(before) ? all.slice(before.length) : all;
+  };
+  return { ...server, output };
+}
 
 /** The registry of chains whose blocks come as fast as here; the second one is looked at less often, since little happens there. */
 const inAHurry = (registry: Registry): Registry => ({
@@ -126,15 +150,43 @@ export async function openStage(): Promise<Stage> {
   const node = await startRpcProxy(url);
   const otherNode = await startRpcProxy(second.anvil.rpcUrl);
   const database = await startDatabaseProxy(test.world.databaseUrl);
-  let servers: TestServer[] = [];
+  let started: Started[] = [];
+  /** Left by the row before. */
+  let kept: Started | null = null;
+  let starts = 0;
   const ends: (() => Promise<void>)[] = [];
   const call = <T = unknown>(method: string, params: unknown[] = []) => rpc<T>(url, method, params);
   const mine = async (blocks = 1) => {
     for (let made = 0; made < blocks; made++) await call("evm_mine");
   };
+  const alive = () => started.filter(({ hasEnded }) => !hasEnded);
   const killServers = async () => {
-    await Promise.all(servers.map((server) => server.kill()));
-    servers = [];
+    await Promise.all(started.map(({ server }) => server.kill()));
+    started = [];
+    kept = null;
+  };
+  const start = async (armed: string, options: ServerOptions): Promise<TestServer> => {
+    const { env, registry = (own: Registry) => own, ...others } = options;
+    const points = join(test.world.dir, `points-${++starts}`);
+    writeFileSync(points, armed);
+    const server = await test.startServer({
+      ...others,
+      registry: (own) => registry(inAHurry(own)),
+      env: {
+        DATABASE_URL: database.url,
+        FLORIN_RPC_31337: node.url,
+        FLORIN_RPC_31338: otherNode.url,
+        FAILPOINT: `@${points}`,
+        ...env,
+      },
+    });
+    const isPlain = armed === "" && Object.keys(options).length === 0;
+    const one: Started = { server, points, isPlain, hasEnded: false };
+    void server.exited.then(() => {
+      one.hasEnded = true;
+    });
+    started.push(one);
+    return server;
   };
   await call("evm_setIntervalMining", [0]);
   await rpc(second.anvil.rpcUrl, "evm_setIntervalMining", [0]);
@@ -148,20 +200,17 @@ export async function openStage(): Promise<Stage> {
     node,
     otherNode,
     database,
-    async start({ armed, env = {}, registry = (own: Registry) => own, ...options } = {}) {
-      const server = await test.startServer({
-        ...options,
-        registry: (own) => registry(inAHurry(own)),
-        env: {
-          DATABASE_URL: database.url,
-          FLORIN_RPC_31337: node.url,
-          FLORIN_RPC_31338: otherNode.url,
-          ...(armed === undefined ? {} : { FAILPOINT: armed }),
-          ...env,
-        },
-      });
-      servers.push(server);
-      return server;
+    async start({ armed = "", ...options } = {}) {
+      const ready = kept;
+      kept = null;
+      if (ready === null) return start(armed, options);
+      if (Object.keys(options).length > 0 || ready.hasEnded) {
+        await killServers();
+        return start(armed, options);
+      }
+      writeFileSync(ready.points, armed);
+      ready.isPlain = armed === "";
+      return fromNowOn(ready.server);
     },
     killServers,
     api: (baseUrl) => actors(test, () => baseUrl),
@@ -181,7 +230,7 @@ export async function openStage(): Promise<Stage> {
       }
     },
     async looked(times = 3) {
-      const enough = node.calls() + times * CALLS_OF_A_LOOK * servers.length;
+      const enough = node.calls() + times * CALLS_OF_A_LOOK * alive().length;
       await wait(
         async () => node.calls(),
         (calls) => calls >= enough,
@@ -190,8 +239,10 @@ export async function openStage(): Promise<Stage> {
     },
     rpc: call,
     rows: <Row>(text: string, values: unknown[] = []) => test.db.query<Row>(text, values),
-    async reset() {
-      await killServers();
+    async reset(spoilt) {
+      const [one, ...others] = alive();
+      if (spoilt || others.length > 0 || one?.isPlain !== true) await killServers();
+      else [started, kept] = [[one], one];
       node.fail(null);
       otherNode.fail(null);
       database.keepOut(null);
