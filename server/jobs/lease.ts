@@ -3,8 +3,11 @@ import type { Log } from "#server/platform/log.ts";
 
 /** A named lease; one process in the whole installation has it. */
 export type Lease = {
-  /** Tries to take the lease, or tells whether it is still held. */
-  held(): Promise<boolean>;
+  /**
+   * Tries to take the lease, or tells whether it is still held: by what the database said within the last second, or, where there is
+   * `doubt`, by what it says now.
+   */
+  held(doubt: boolean): Promise<boolean>;
 };
 
 /** Every lease of one process, held by one database connection and gone with it. */
@@ -13,10 +16,27 @@ export type Leases = {
   release(): Promise<void>;
 };
 
+/** How long an answer of the connection stands for every lease it holds. */
+const TRUSTED_MS = 1_000;
+
+/** Connects; `lost` is called whenever the connection fails. */
+async function openConnection(url: string, lost: () => void): Promise<pg.Client> {
+  const connection = new pg.Client({
+    connectionString: url,
+    application_name: "florin-lease",
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+  });
+  connection.on("error", lost);
+  await connection.connect();
+  return connection;
+}
+
 /** Leases as session advisory locks: a process that dies, or loses its connection, loses them at once. */
 export function createLeases(url: string, log: Log): Leases {
   let client: Promise<pg.Client> | null = null;
   let answering: Promise<unknown> | null = null;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   const locked = new Set<string>();
   let asked: Promise<unknown> = Promise.resolve();
   /** A connection answers one question at a time. */
@@ -36,27 +56,27 @@ export function createLeases(url: string, log: Log): Leases {
       .catch((error: Error) => log.debug({ err: error }, "lease connection"));
   };
   const connect = (): Promise<pg.Client> => {
-    const fresh = new pg.Client({
-      connectionString: url,
-      application_name: "florin-lease",
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-    });
-    const opening = fresh.connect().then(() => fresh);
     // A late word from a connection that was given up must not drop its successor.
-    fresh.on("error", () => {
+    const opening: Promise<pg.Client> = openConnection(url, () => {
       if (client === opening) drop();
     });
     return opening;
   };
   /** One question serves every lease that asks while it is open. */
   const answers = (connection: pg.Client) => {
-    answering ??= inTurn(() => connection.query("select 1")).finally(() => {
-      answering = null;
-    });
+    const askedAt = performance.now();
+    answering ??= inTurn(() => connection.query("select 1"))
+      .then(() => {
+        answeredAt = askedAt;
+      })
+      .finally(() => {
+        answering = null;
+      });
     return answering;
   };
-  const held = async (name: string): Promise<boolean> => {
+  const held = async (name: string, doubt: boolean): Promise<boolean> => {
+    const isTrusted = !doubt && performance.now() - answeredAt < TRUSTED_MS;
+    if (isTrusted && locked.has(name)) return true;
     client ??= connect();
     const used = client;
     try {
@@ -81,7 +101,7 @@ export function createLeases(url: string, log: Log): Leases {
     }
   };
   return {
-    lease: (name) => ({ held: () => held(name) }),
+    lease: (name) => ({ held: (doubt) => held(name, doubt) }),
     async release() {
       const connection = client;
       client = null;

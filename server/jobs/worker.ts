@@ -16,8 +16,6 @@ const EVENTS_PACE = { pauseMs: 100, idleMs: 500 };
 /** How long the answer to an idempotent call can be asked for again, and how often older ones are dropped. */
 const ANSWERS_KEPT_DAYS = 7;
 const FORGET_EVERY_MS = 3_600_000;
-/** How long a lease is trusted before it is asked for again. */
-const LEASE_CHECK_MS = 1_000;
 const SUBMIT_CONCURRENCY = 8;
 
 export type Worker = { stop(): Promise<void> };
@@ -29,21 +27,17 @@ function leased(
   name: string,
   turn: () => Promise<void>,
 ): () => Promise<boolean> {
-  let checkedAt = Number.NEGATIVE_INFINITY;
+  let hasFailed = false;
   return async () => {
-    const now = performance.now();
-    if (now - checkedAt >= LEASE_CHECK_MS) {
-      if (!(await lease.held())) return false;
-      checkedAt = now;
-    }
+    if (!(await lease.held(hasFailed))) return false;
     try {
       await turn();
-      return true;
+      hasFailed = false;
     } catch (error) {
       log.warn({ loop: name, err: error }, "a turn failed and is tried again");
-      checkedAt = Number.NEGATIVE_INFINITY;
-      return false;
+      hasFailed = true;
     }
+    return !hasFailed;
   };
 }
 

@@ -237,9 +237,11 @@ async function judgeOne(
 
 /** Decides what every arrival that was read means: evidence for a payment, an exception, or none of ours. */
 export async function judgeArrivals(services: Services, chain: ChainPort): Promise<void> {
+  const arrivals = await services.store.movementsToJudge(chain.facts.chain, LIMIT);
+  if (arrivals.length === 0) return;
   const cursor = await services.store.cursor(chain.facts.chain);
   if (cursor === null) return;
-  for (const m of await services.store.movementsToJudge(chain.facts.chain, LIMIT)) {
+  for (const m of arrivals) {
     try {
       await judgeOne(services, chain, m, cursor);
     } catch (error) {

@@ -100,7 +100,7 @@ export async function scanChain(
       moved = await rewind(services, chain, cursor);
   } else if (head.latest.number === cursor.scannedNumber && head.latest.hash !== cursor.scannedHash)
     moved = await rewind(services, chain, cursor);
-  cursor = (await services.store.cursor(name)) ?? cursor;
+  if (moved) cursor = (await services.store.cursor(name)) ?? cursor;
   let next = cursor.scannedNumber + 1n;
   let parent = cursor.scannedHash;
   for (let turn = 0; turn < BLOCKS_PER_TURN && next <= head.latest.number; turn++) {
