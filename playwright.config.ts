@@ -14,6 +14,8 @@ export default defineConfig({
   reporter: [["list"], ["json"]],
   use: {
     ...devices["Desktop Chrome"],
+    // No test looks at motion, and spinners that a processor draws take one for themselves.
+    reducedMotion: "reduce",
     actionTimeout: 30_000,
     navigationTimeout: 30_000,
     launchOptions: {

@@ -51,8 +51,8 @@ export default defineConfig({
           testTimeout: 240_000,
           hookTimeout: 240_000,
           globalSetup: ["server/testing/global-setup.ts"],
-          // Most of a test's time goes by while it waits for blocks: five worlds keep two cores busy.
-          maxWorkers: 5,
+          // Most of a test's time goes by while it waits for blocks: six worlds keep two cores busy.
+          maxWorkers: 6,
           // Loading modules anew for each file takes longer than many of the tests.
           isolate: false,
         },

@@ -21,9 +21,9 @@ async function found(axe: AxeBuilder): Promise<Violations> {
 export const violationsOf = (page: Page, except: string[] = []): Promise<Violations> =>
   found(axeOn(page).withTags(STRICT).disableRules(except));
 
-/** What axe finds on a page in light and then in dark; without motion, so that nothing is still fading in. */
+/** What axe finds on a page in light and then in dark. */
 export async function violationsInBothThemes(page: Page): Promise<Violations> {
-  await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+  await page.emulateMedia({ colorScheme: "light" });
   const inLight = await violationsOf(page);
   await page.emulateMedia({ colorScheme: "dark" });
   return [...inLight, ...(await found(axeOn(page).withRules(OF_COLOURS)))];

@@ -80,7 +80,6 @@ for (const state of STATES) {
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
     });
-    await page.emulateMedia({ reducedMotion: "reduce" });
     await page.goto(address(shop, state));
     await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
     await showsForm(page, state);

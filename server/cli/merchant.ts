@@ -1,6 +1,5 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
-import { createChains } from "#server/chains/index.ts";
 import { text } from "#server/contract/shapes.ts";
 import { NEWEST_STABLE } from "#server/contract/version.ts";
 import { createDatabase, type Query } from "#server/db/client.ts";
@@ -78,6 +77,8 @@ async function checkPairs(
   environment: Environment,
   wanted: Destination[],
 ): Promise<Destination[]> {
+  // What speaks to chains takes longer to load than all the rest, and only this needs it.
+  const { createChains } = await import("#server/chains/index.ts");
   const { chains, verify } = createChains(settings, createLog("silent"));
   const notOffered = await verify();
   const { entries, findings } = readDestinations(chains, environment, wanted);

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
+import { environment } from "#server/sandbox/migrate.ts";
 
 /** The project's own Node, which runs TypeScript; the one on the PATH may be older. */
 const NODE = join(import.meta.dirname, "../../node_modules/.bin/node");
@@ -96,7 +97,12 @@ async function startService(answers: Answers) {
 /** Runs the command as a user does. */
 function runPay(directory: string, ...args: string[]) {
   const child = spawn(NODE, [join(import.meta.dirname, "pay.ts"), ...args], {
-    env: { NODE_ENV: "test", PATH: "/usr/bin:/bin", SANDBOX_DIR: directory },
+    env: {
+      NODE_ENV: "test",
+      PATH: "/usr/bin:/bin",
+      SANDBOX_DIR: directory,
+      NODE_COMPILE_CACHE: environment().NODE_COMPILE_CACHE,
+    },
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 20_000,
   });
