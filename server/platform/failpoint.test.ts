@@ -48,4 +48,5 @@ test("a file says what is armed", async () => {
 test("what is refused", () => {
   for (const spec of ["a.point", "a.point:sleep", "a.point:delay", "a.point:exit@", ""])
     expect(() => armFailpoints(spec)).toThrow("FAILPOINT: not understood");
+  expect(() => armFailpoints("@/nowhere/points")).toThrow("FAILPOINT: ENOENT");
 });

@@ -33,10 +33,19 @@ export function armFailpoints(spec: string | undefined): void {
   lookAtFile();
 }
 
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`FAILPOINT: ${message}`, { cause: error });
+  }
+}
+
 /** Takes over what the file says now; a point that was reached before counts from one again. */
 function lookAtFile(): void {
   if (source === null) return;
-  const says = readFileSync(source.file, "utf8").trim();
+  const says = read(source.file);
   if (says === source.said) return;
   source.said = says;
   armed = says === "" ? [] : parseAll(says);
