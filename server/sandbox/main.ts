@@ -22,11 +22,14 @@ const STOP_WITHIN_MS = 9_500;
 
 async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
-  const timer = setTimeout(() => say(`${title}…`), 1_000);
+  let isSaid = false;
+  const timer = setTimeout(() => {
+    isSaid = true;
+    say(`${title}…`);
+  }, 1_000);
   const result = await work();
   clearTimeout(timer);
-  if (performance.now() - started > 1_000)
-    say(`  done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  if (isSaid) say(`  done in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   return result;
 }
 
