@@ -243,27 +243,32 @@ const PARTS: Part[] = [
   {
     part: "the starter",
     find: (_, { child }) => child.pid ?? 0,
-    ...{ endsAll: true, keepsWorld: true },
+    endsAll: true,
+    keepsWorld: true,
   },
   {
     part: "the main process",
     find: (_, running) => mainOf(running),
-    ...{ endsAll: true, keepsWorld: true },
+    endsAll: true,
+    keepsWorld: true,
   },
   {
     part: "the server",
     find: (dir) => oneOf(dir, ".cache/server/main.mjs"),
-    ...{ endsAll: true, keepsWorld: true },
+    endsAll: true,
+    keepsWorld: true,
   },
   {
     part: "PostgreSQL",
     find: (dir) => oneOf(dir, "bin/postgres"),
-    ...{ endsAll: false, keepsWorld: true },
+    endsAll: false,
+    keepsWorld: true,
   },
   {
     part: "a chain",
     find: (dir) => knowsUnsavedBlock(dir).then(() => oneOf(dir, "chain-31337.json")),
-    ...{ endsAll: false, keepsWorld: false },
+    endsAll: false,
+    keepsWorld: false,
   },
 ];
 

@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -194,32 +195,33 @@ test("a link to the folder leads to the running server", async () => {
   }
 });
 
+/** The port of a server that ran here, now in somebody else's hands. */
+async function heldPort(): Promise<{ port: number; holder: Server }> {
+  const { port, stop } = await startPostgres({ dir });
+  await stop();
+  const holder = createServer().listen(port, "127.0.0.1");
+  await once(holder, "listening");
+  return { port, holder };
+}
+
 // Guarantee: a port that the last sessions of a killed server hold for a moment stays the server's: those who know it find it again.
 test("a port held for a moment is waited for", async () => {
-  const first = await startPostgres({ dir });
-  await first.stop();
-  const { createServer } = await import("node:net");
-  const holder = createServer().listen(first.port, "127.0.0.1");
-  await once(holder, "listening");
+  const { port, holder } = await heldPort();
   setTimeout(() => holder.close(), 200);
   const second = await startPostgres({ dir });
-  expect(second.port).toBe(first.port);
+  expect(second.port).toBe(port);
   await second.stop();
 });
 
 // Guarantee: a port that somebody took meanwhile is replaced instead of failing the start.
 test("a taken port is replaced", async () => {
-  const first = await startPostgres({ dir });
-  await first.stop();
-  const { createServer } = await import("node:net");
-  const squatter = createServer().listen(first.port, "127.0.0.1");
-  await once(squatter, "listening");
+  const { port, holder } = await heldPort();
   try {
     const second = await startPostgres({ dir });
-    expect(second.port).not.toBe(first.port);
+    expect(second.port).not.toBe(port);
     expect(await ask(second.url, "select 1 as n")).toEqual([{ n: 1 }]);
   } finally {
-    squatter.close();
+    holder.close();
   }
 });
 

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { lockFile } from "./lock.ts";
 import { findPrograms, type Programs } from "./postgres-programs.ts";
@@ -59,7 +60,7 @@ async function choosePort(dir: string): Promise<number> {
   const until = Date.now() + PORT_WITHIN_MS;
   let port = await portIsFree(before);
   while (port === null && Date.now() < until) {
-    await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+    await pause(LOOK_EVERY_MS);
     port = await portIsFree(before);
   }
   port ??= await portIsFree(0);
@@ -140,7 +141,7 @@ async function waitUntilReady(url: string, server: Launched): Promise<Error | nu
     } catch (error) {
       if (!server.alive() || Date.now() > until)
         return new Error(`PostgreSQL did not start:\n${server.said()}`, { cause: error });
-      await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
+      await pause(LOOK_EVERY_MS);
     } finally {
       await client.end().catch(() => undefined);
     }
@@ -222,7 +223,7 @@ async function startLocked(dir: string, programs: Programs): Promise<Postgres> {
     // Nobody serves these data, and whoever would must come by the lock that we have: what still works there is of a dead server.
     if (tries >= PATIENT_TRIES && ORPHANS.test(server.said()))
       killThoseIn(realpathSync(data), "postgres");
-    await new Promise((done) => setTimeout(done, 200));
+    await pause(200);
   }
 }
 

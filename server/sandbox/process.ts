@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createWriteStream, existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** A child that said it was ready; `stop` asks it to end, insists after `graceMs`, and resolves when it is gone. */
 export type Running = {
@@ -113,17 +114,23 @@ function processes(): { pid: number; args: string[] }[] {
     .map(([pid = "0", ...args]) => ({ pid: Number(pid), args }));
 }
 
+/** What the system tells of a live process; empty when it is gone, ending, or not ours to read. */
+function ofLive(read: () => string): string {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return "";
+    throw error;
+  }
+}
+
 /** The arguments of a live process, its program first; empty when it is gone, ending, or not ours to read. */
 export function argumentsOf(pid: number): string[] {
   if (!Number.isInteger(pid) || pid <= 0) return [];
-  if (existsSync("/proc/self/cmdline")) {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
-    } catch (error) {
-      if (error instanceof Error && "code" in error) return [];
-      throw error;
-    }
-  }
+  if (existsSync("/proc/self/cmdline"))
+    return ofLive(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))
+      .split("\0")
+      .slice(0, -1);
   const listed = spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
     encoding: "utf8",
   });
@@ -138,6 +145,16 @@ export function isProgram(args: string[], program: string, words: string[]): boo
   return basename(args[0] ?? "") === program && words.every((word) => args.includes(word));
 }
 
+/** Sends a signal; false: there is no such process any more. */
+export function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ESRCH") return false;
+    throw error;
+  }
+}
+
 async function gone(
   pid: number,
   program: string,
@@ -147,7 +164,7 @@ async function gone(
   const until = Date.now() + withinMs;
   while (isProgram(argumentsOf(pid), program, words)) {
     if (Date.now() > until) return false;
-    await new Promise((done) => setTimeout(done, 20));
+    await pause(20);
   }
   return true;
 }
@@ -160,15 +177,10 @@ export async function endProcess(
   signals: NodeJS.Signals[],
   withinMs: number,
 ): Promise<void> {
-  for (const signal of signals) {
+  for (const one of signals) {
     if (!isProgram(argumentsOf(pid), program, words)) return;
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      // It ended between the look and the signal.
-      if (error instanceof Error && "code" in error && error.code === "ESRCH") return;
-      throw error;
-    }
+    // It may end between the look and the signal.
+    if (!signal(pid, one)) return;
     if (await gone(pid, program, words, withinMs)) return;
   }
   throw new Error(`${program} (process ${pid}) cannot be ended`);
@@ -182,26 +194,13 @@ export async function endLeftovers(program: string, words: string[]): Promise<vo
   );
 }
 
-const linkOf = (path: string): string => {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return "";
-    throw error;
-  }
-};
-
 /** Kills at once every process of a program that works in a folder; only where the system tells which those are. */
 export function killThoseIn(folder: string, program: string): void {
   if (!existsSync("/proc/self/cwd")) return;
   for (const { pid } of processes()) {
-    if (linkOf(`/proc/${pid}/cwd`) !== folder) continue;
-    if (basename(linkOf(`/proc/${pid}/exe`)) !== program) continue;
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-    }
+    if (ofLive(() => readlinkSync(`/proc/${pid}/cwd`)) !== folder) continue;
+    if (basename(ofLive(() => readlinkSync(`/proc/${pid}/exe`))) === program)
+      signal(pid, "SIGKILL");
   }
 }
 

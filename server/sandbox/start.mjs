@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./install.mjs";
+import { programEnvironment } from "./program-environment.mjs";
 
 const USAGE = `Usage: npm start
 
@@ -68,13 +69,7 @@ function run(file) {
   child = spawn(join(bin, "node"), [join(root, "server", "sandbox", file)], {
     cwd: root,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: {
-      // Most of what a start does is to compile the same files again.
-      NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
-      ...inherited,
-      PATH: `${bin}:${process.env.PATH}`,
-      NEXT_TELEMETRY_DISABLED: "1",
-    },
+    env: programEnvironment(root, inherited),
   });
   return new Promise((resolve) =>
     child.on("exit", (code, signal) => resolve(code ?? (signal === null ? 1 : 128))),

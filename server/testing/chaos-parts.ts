@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { startPostgres, stopPostgresAt } from "#server/sandbox/postgres.ts";
+import { signal } from "#server/sandbox/process.ts";
 import { until } from "./api.ts";
 import type { TestServer, TestWorld } from "./world.ts";
 
@@ -74,14 +75,6 @@ function childrenOf(pid: number): number[] {
     .map(([child]) => child ?? 0);
 }
 
-function killNow(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
-  }
-}
-
 /** Starts the server without a worker, and a worker, and keeps them and the world's PostgreSQL running. */
 export async function startParts(world: TestWorld, env: Record<string, string>): Promise<Parts> {
   const dir = join(world.world.dir, "postgres");
@@ -133,7 +126,7 @@ export async function startParts(world: TestWorld, env: Record<string, string>):
     const children = childrenOf(pid);
     isDown = true;
     outages += 1;
-    for (const one of [pid, ...children]) killNow(one);
+    for (const one of [pid, ...children]) signal(one, "SIGKILL");
     restarting = startPostgres({ dir }).then(
       (again) => {
         postgres = again;
@@ -154,7 +147,7 @@ export async function startParts(world: TestWorld, env: Record<string, string>):
       const server = await up(kept[victim]);
       if (server === null) return;
       killed.add(server);
-      killNow(server.pid);
+      signal(server.pid, "SIGKILL");
     },
     surprises: () => surprises,
     stop,

@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "../sandbox/install.mjs";
+import { programEnvironment } from "../sandbox/program-environment.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = (name) => join(root, "node_modules", ".bin", name);
@@ -17,14 +18,7 @@ function run(command, args, env = {}) {
     const child = spawn(command, args, {
       cwd: root,
       stdio: "inherit",
-      env: {
-        ...process.env,
-        PATH: `${join(root, "node_modules", ".bin")}:${process.env.PATH}`,
-        NEXT_TELEMETRY_DISABLED: "1",
-        // Hundreds of processes start during a run: most of what each does is to compile the same files.
-        NODE_COMPILE_CACHE: join(root, ".cache", "compiled"),
-        ...env,
-      },
+      env: { ...programEnvironment(root, process.env), ...env },
     });
     child.on("exit", (code) => resolve(code ?? 1));
     child.on("error", () => resolve(1));

@@ -393,8 +393,10 @@ async function expectFound({ of, plant, endsTheWorld }: Plant, index: number): P
   try {
     await plant(ground);
     const isFirst = PLANTS.findIndex((other) => other.of === of) === index;
-    const look = isFirst && AS_PROCESS.includes(of) ? run : runHere;
-    const { code, lines, text } = await (isFirst ? look(copy.url) : runHere(copy.url, of));
+    const { code, lines, text } =
+      isFirst && AS_PROCESS.includes(of)
+        ? await run(copy.url)
+        : await runHere(copy.url, isFirst ? undefined : of);
     const line = lines.find(({ id }) => id === of);
     expect(line?.outcome, text).toBe("violated");
     expect(line?.examples?.length).toBeGreaterThan(0);
