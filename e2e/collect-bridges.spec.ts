@@ -1,4 +1,4 @@
-import { expect, type Locator } from "@playwright/test";
+import { type BrowserContext, expect, type Locator } from "@playwright/test";
 import { makeCollectUrl } from "#server/domain/collect/token.ts";
 import { call } from "#server/testing/api.ts";
 import { FORM, linkOf, rowsOf } from "#server/testing/collect.ts";
@@ -9,6 +9,21 @@ import { test } from "./fixtures.ts";
 /** Whether an element has its document's focus; whether the document has the window's is the wallet's affair. */
 const isActive = (one: Locator): Promise<boolean> =>
   one.evaluate((element) => element === element.ownerDocument.activeElement).catch(() => false);
+
+/** Presses the button twice while the form is being sent: a press after the answer would fall on other words and take their focus. */
+async function pressTwice(context: BrowserContext, place: Parameters<typeof confirmButton>[0]) {
+  const isPressed = Promise.withResolvers<void>();
+  await context.route(
+    "**/api/trpc/**",
+    async (route) => {
+      await isPressed.promise;
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  await confirmButton(place).dblclick();
+  isPressed.resolve();
+}
 
 const COMPLETE = { type: "IC_COMPLETE", success: true };
 const asText = (bridge: string) => bridge === "android" || bridge === "react native";
@@ -27,7 +42,7 @@ for (const name of HOSTS)
     await inHost(context, name, url, async ({ place, heard }) => {
       await fill(place);
       expect(heard).toEqual([]);
-      await confirmButton(place).dblclick();
+      await pressTwice(context, place);
       await expect.poll(() => isActive(place.getByRole("heading", { name: "stored" }))).toBe(true);
       await expect(place.getByText("Your wallet goes on from here")).toBeVisible();
       await expect.poll(() => heard).toEqual([said(name, COMPLETE)]);
