@@ -265,8 +265,8 @@ type CommonPort = {
     hasCode: boolean,
   ): Promise<boolean>;
   simulate(plan: TxPlan, signer: string): Promise<Simulation>;
-  /** Whether the keys that submit this mechanism have gas money; options without it are not offered. */
-  canSubmit(mechanism: Mechanism): Promise<boolean>;
+  /** Of the keys that submit this mechanism, those with money for the fees of a few captures; without any, it is not offered. */
+  fundedSigners(mechanism: SignedTerms["mechanism"]): Promise<string[]>;
   fees(): Promise<Fees>;
   /** Signs with the named key; refuses any plan the key's role does not allow. Deterministic (RFC 6979). */
   sign(

@@ -138,6 +138,37 @@ async function cli(command: string, words: string[]) {
   });
 }
 
+/** A USDC option of a new payment whose captures are the first relayer's: its authorization's nonce says so. */
+async function offeredForFirstRelayer() {
+  const buyer = world.buyer("everything");
+  for (;;) {
+    const id = await calls.created();
+    const offered = await calls.offered(id, `${CHAIN}:${buyer.address}`);
+    const option = offered.find(({ amount }) => amount.display.assetSymbol === "USDC");
+    const [action] = option?.actions ?? [];
+    if (option === undefined || action === undefined) throw new Error("no option");
+    const { nonce } = JSON.parse(String(action.data.params[1])).message;
+    if (Number.parseInt(nonce.slice(-6), 16) % ourKeys().relayers.length === 0)
+      return {
+        id,
+        confirm: async () =>
+          calls.api.confirm(id, option.id, [await calls.api.execute(action, buyer.key)]),
+      };
+  }
+}
+
+// Guarantee: a relayer without gas money stops nothing: its chain is still offered, and another relayer does its work. First, as the answer to who has gas money is remembered for a moment.
+test("one relayer without gas money", async () => {
+  const [empty, other] = ourKeys().relayers.map(addressOf);
+  if (empty === undefined || other === undefined) throw new Error("no relayers");
+  await rpc(chain().url, "anvil_setBalance", [empty, "0x0"]);
+  const { id, confirm } = await offeredForFirstRelayer();
+  await confirm();
+  await calls.becomes(id, "succeeded.settled");
+  expect((await capturesOf(id)).map(({ signer }) => signer)).toEqual([other]);
+  await fundGas(chain().url, empty);
+});
+
 // Guarantee: a relayer's nonce that another program took delays a payment, and payouts wait for one look, once.
 test("a capture whose nonce was taken is submitted again", async () => {
   const id = await calls.created();

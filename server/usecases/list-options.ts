@@ -130,7 +130,9 @@ async function draftIn(
   const draft = draftOption(context, token, quoted, { hasCode, allowance: holding.allowance });
   if (draft === null)
     return no(isOwnAccount(payment, chain, token.asset, asked) ? "own_account" : "account_kind");
-  if (!(await chain.canSubmit(draft.mechanism))) return no("network_away");
+  const { mechanism } = draft;
+  if (mechanism !== "native" && (await chain.fundedSigners(mechanism)).length === 0)
+    return no("network_away");
   return (await canReach(payment, chain, token)) ? draft : no("not_accepted");
 }
 

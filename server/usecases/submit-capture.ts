@@ -1,3 +1,4 @@
+import type { SignedTerms } from "#server/domain/option/authorization.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import type { ChainPort, RevertReason, TxPlan } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
@@ -16,12 +17,16 @@ export const MAX_IN_FLIGHT = 64;
 /** Mined reverts one attempt may cost before only its deadline can end it. */
 export const MAX_PAID_REVERTS = 2;
 
-/** One signer per payment, always the same: spreads the load and keeps retries in one nonce lane. */
-function signerFor(chain: ChainPort, option: PaymentOption): string {
-  const { relayers, spender } = chain.facts;
-  if (option.mechanism === "permit2" && spender !== null) return spender;
-  const index = Number.parseInt(option.authorization.nonce.slice(-6), 16) % relayers.length;
-  return relayers[index] ?? chain.facts.intermediary;
+/** The payment's own signer, which spreads the load; while that has no gas money, the next one that has some. */
+async function signerFor(chain: ChainPort, { mechanism, nonce }: SignedTerms): Promise<string> {
+  const { relayers, spender, intermediary } = chain.facts;
+  if (mechanism === "permit2" && spender !== null) return spender;
+  const index = Number.parseInt(nonce.slice(-6), 16) % relayers.length;
+  const inTurn = [...relayers.slice(index), ...relayers.slice(0, index)];
+  const [own = intermediary] = inTurn;
+  if (inTurn.length < 2) return own;
+  const funded = await chain.fundedSigners(mechanism);
+  return inTurn.find((one) => funded.includes(one)) ?? own;
 }
 
 async function reserve(
@@ -74,7 +79,7 @@ export async function submitCapture(services: Services, paymentId: string): Prom
     return { kind: "waiting", reason: "other" };
   if (lapsesAt !== null && chain.model === "lifetimes" && (await chain.blocksLeft(lapsesAt)) < 0n)
     return { kind: "waiting", reason: "expired" };
-  const signer = signerFor(chain, option);
+  const signer = await signerFor(chain, authorization);
   if ((await services.store.intentsInFlight(option.chain, signer)) >= MAX_IN_FLIGHT)
     return { kind: "waiting", reason: "in_flight" };
   const plan: TxPlan = {

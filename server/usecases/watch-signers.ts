@@ -14,8 +14,8 @@ export const signersOf = ({ facts }: ChainPort): string[] => {
 /** Which balances are too small to go on for a while: the measure by which options are offered. */
 async function tooLittle(chain: ChainPort): Promise<(balance: bigint) => boolean> {
   if (chain.model === "lifetimes") {
-    const isFunded = await chain.canSubmit("spl_transfer");
-    return () => !isFunded;
+    const funded = await chain.fundedSigners("spl_transfer");
+    return () => funded.length === 0;
   }
   const { maxFee } = await chain.fees();
   return (balance) => balance < maxFee * CAPTURE_GAS * FUNDED_FOR;

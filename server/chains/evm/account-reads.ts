@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { Authorization, Mechanism } from "#server/domain/option/authorization.ts";
+import type { Authorization, SignedTerms } from "#server/domain/option/authorization.ts";
 import {
   CAPTURE_GAS,
   ChainUnavailable,
@@ -80,18 +80,21 @@ export async function readFees({ rpc }: Context): Promise<Fees> {
   return { maxFee: toNumber(block.baseFeePerGas ?? "0x0") * 2n + maxPriorityFee, maxPriorityFee };
 }
 
-/** Whether every key that submits this mechanism has gas money for a few captures at today's price; native coin needs none of ours. */
-export async function hasGasMoney(context: Context, mechanism: Mechanism): Promise<boolean> {
-  if (mechanism === "native") return true;
+/** The keys that submit this mechanism and have gas money for a few captures at today's price. */
+export async function readFundedSigners(
+  context: Context,
+  mechanism: SignedTerms["mechanism"],
+): Promise<string[]> {
   const { relayers, spender } = context.facts;
   const signers = mechanism === "permit2" ? (spender === null ? [] : [spender]) : relayers;
-  if (signers.length === 0) return false;
+  if (signers.length === 0) return [];
   return context.funded(signers.join(), async () => {
     const { maxFee } = await readFees(context);
     const balances = await context.rpc.batch(
       signers.map((signer) => ({ method: "eth_getBalance", params: [signer, "latest"] })),
     );
-    return balances.every((balance) => toNumber(balance) >= maxFee * CAPTURE_GAS * FUNDED_FOR);
+    const enough = maxFee * CAPTURE_GAS * FUNDED_FOR;
+    return signers.filter((_, place) => toNumber(balances[place]) >= enough);
   });
 }
 

@@ -422,15 +422,17 @@ test("the adapter refuses to sign and to simulate outside a key's role", async (
   await expect(world.chain.sign(plan, { ...tx, signer: payer.address })).rejects.toThrow(/no key/);
 });
 
-// Guarantee: gas money is looked at for the keys that would pay it.
-test("options without gas money are not offered", async () => {
-  expect(await world.chain.canSubmit("eip3009")).toBe(true);
-  expect(await world.chain.canSubmit("permit2")).toBe(true);
-  const poor = await world.actor();
+// Guarantee: gas money is looked at for the keys that would pay it, each for itself.
+test("signers without gas money are not counted on", async () => {
+  const [relayer] = world.chain.facts.relayers;
+  expect(await world.chain.fundedSigners("eip3009")).toEqual([relayer]);
+  expect(await world.chain.fundedSigners("permit2")).toEqual([world.spender.address]);
+  const [poor, rich] = [await world.actor(), await world.actor()];
   await world.node("anvil_setBalance", [poor.address, "0x1"]);
   const { createEvmChain } = await import("./chain.ts");
-  const config = { ...world.config, relayerKeys: [poor.key] };
-  const chain = createEvmChain(config, world.rpc, world.intermediary.key, world.log);
-  expect(await chain.canSubmit("eip3009")).toBe(false);
-  expect(await chain.canSubmit("permit2")).toBe(true);
+  const chainOf = (...relayerKeys: Hex[]) =>
+    createEvmChain({ ...world.config, relayerKeys }, world.rpc, world.intermediary.key, world.log);
+  expect(await chainOf(poor.key).fundedSigners("eip3009")).toEqual([]);
+  expect(await chainOf(poor.key).fundedSigners("permit2")).toEqual([world.spender.address]);
+  expect(await chainOf(poor.key, rich.key).fundedSigners("eip3009")).toEqual([rich.address]);
 });

@@ -3,7 +3,7 @@ import type { ChainConfig } from "#server/platform/env.ts";
 import type { Log } from "#server/platform/log.ts";
 import type { ChainFacts, NonceChain } from "#server/ports/chain.ts";
 import { shortCache } from "../short-cache.ts";
-import { hasGasMoney, readFees, readNonceState, readPayer } from "./account-reads.ts";
+import { readFees, readFundedSigners, readNonceState, readPayer } from "./account-reads.ts";
 import { broadcast } from "./broadcast.ts";
 import { balanceCall } from "./calls.ts";
 import {
@@ -85,7 +85,7 @@ function createContext(config: ChainConfig, rpc: Rpc, intermediaryKey: string, l
     acceptsNative: acceptsNative(entry),
     signers: new Map(signers.map((signer) => [signer.address, signer])),
     slots: new Map(),
-    funded: shortCache<boolean>(FUNDED_FRESH_MS),
+    funded: shortCache<string[]>(FUNDED_FRESH_MS),
     log,
   };
 }
@@ -131,7 +131,7 @@ export function createEvmChain(
       if (refused !== null) return { kind: "revert", reason: "other", detail: refused };
       return simulate(context, plan, address);
     },
-    canSubmit: (mechanism) => hasGasMoney(context, mechanism),
+    fundedSigners: (mechanism) => readFundedSigners(context, mechanism),
     fees: () => readFees(context),
     sign: async (plan, tx) => signPlan(plan, signerOf(tx.signer), policy, tx),
     broadcast: (raw) => broadcast(rpc, raw),

@@ -24,8 +24,8 @@ export type Context = {
   signers: Map<string, Signer>;
   /** Where tokens keep their allowances, by contract, once somebody asked. */
   slots: Map<string, Promise<AllowanceSlot | null>>;
-  /** Answers of the last seconds to whether keys have gas money. */
-  funded: (key: string, ask: () => Promise<boolean>) => Promise<boolean>;
+  /** Answers of the last seconds to which keys have gas money. */
+  funded: (key: string, ask: () => Promise<string[]>) => Promise<string[]>;
   log: Log;
 };
 

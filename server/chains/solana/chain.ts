@@ -159,7 +159,7 @@ export type SolanaChain = LifetimeChain & { context: Context };
 export function createSolanaChain(config: SolanaConfig, rpc: Rpc, log: Log): SolanaChain {
   const context = createContext(config, rpc, log);
   const { facts, chain } = context;
-  const funded = shortCache<boolean>(FUNDED_FRESH_MS);
+  const funded = shortCache<string[]>(FUNDED_FRESH_MS);
   const inbound = createObserver(context);
   return {
     model: "lifetimes",
@@ -190,7 +190,8 @@ export function createSolanaChain(config: SolanaConfig, rpc: Rpc, log: Log): Sol
     blockhashOf: (output) => readOutput(output, fromBase58)?.blockhash ?? null,
     checkTransaction: (terms, built, output) => checkTransaction(context, terms, built, output),
     simulate: (plan) => simulatePlan(context, plan),
-    canSubmit: () => funded("relayers", () => hasFeeMoney(context)),
+    fundedSigners: () =>
+      funded("relayers", async () => ((await hasFeeMoney(context)) ? facts.relayers : [])),
     fees: async () => ({
       maxFee: BigInt(context.entry.microLamportsPerUnit),
       maxPriorityFee: BigInt(context.entry.microLamportsPerUnit),
