@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -147,6 +148,18 @@ test.runIf(process.platform === "linux")(
     await client.end().catch(() => undefined);
   },
 );
+
+// Guarantee: a server that was started in other words, or whose folder has another name since, is known by where it works: never a second one beside it, and it is not killed.
+test.runIf(process.platform === "linux")("a server whose folder was renamed", async () => {
+  const first = await startPostgres({ dir });
+  await ask(first.url, "select 7 as n into kept");
+  const moved = `${dir}-moved`;
+  renameSync(dir, moved);
+  const second = await startPostgres({ dir: moved });
+  expect([second.pid, second.port]).toEqual([first.pid, first.port]);
+  expect(await ask(second.url, "select n from kept")).toEqual([{ n: 7 }]);
+  renameSync(moved, dir);
+});
 
 // Guarantee: a process that merely has the number of a dead server is never signalled, neither by a start nor by a stop.
 test("a stale pid file that names a stranger leaves the stranger alone", async () => {

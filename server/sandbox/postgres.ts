@@ -19,7 +19,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { lockFile } from "./lock.ts";
 import { findPrograms, type Programs } from "./postgres-programs.ts";
-import { argumentsOf, endProcess, isProgram, killThoseIn } from "./process.ts";
+import { argumentsOf, endProcess, isProgram, killThoseIn, worksIn } from "./process.ts";
 
 /** A PostgreSQL server of our own. `url` reaches its `postgres` database as the owner. */
 export type Postgres = { url: string; pid: number; port: number; stop(): Promise<void> };
@@ -112,15 +112,20 @@ function isUsable(data: string, { major }: Programs): boolean {
   return true;
 }
 
+/** By its arguments, or, for one that was started in other words, by the folder it works in. */
 const isServer = (pid: number, data: string) =>
-  isProgram(argumentsOf(pid), "postgres", ["-D", data]);
+  isProgram(argumentsOf(pid), "postgres", ["-D", data]) ||
+  (existsSync(data) && worksIn(pid, realpathSync(data), "postgres"));
 
-/** The server that already runs on this data folder, verified by its arguments; null: none. */
+/** The server that already runs on this data folder, verified; null: none. Throws where somebody repairs the data by hand. */
 function runningServer(data: string): { pid: number; port: number } | null {
   const file = join(data, "postmaster.pid");
   if (!existsSync(file)) return null;
   const lines = readFileSync(file, "utf8").split("\n");
   const pid = Number(lines[0]);
+  // The number of a server for one user is negative, and it takes no connections.
+  if (pid < 0 && isServer(-pid, data))
+    throw new Error(`PostgreSQL serves ${data} to one user (process ${-pid}): end that first`);
   if (isServer(pid, data)) return { pid, port: Number(lines[3]) };
   // A stale file, or a number that now belongs to a stranger: only the file goes, never the process.
   rmSync(file, { force: true });

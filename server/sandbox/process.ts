@@ -194,14 +194,19 @@ export async function endLeftovers(program: string, words: string[]): Promise<vo
   );
 }
 
+/** What the system adds to the path of a program that was replaced while it ran. */
+const REPLACED = / \(deleted\)$/;
+
+/** Whether a live process runs a program of this file name in a folder, whatever it calls itself; false where the system does not tell. */
+export function worksIn(pid: number, folder: string, program: string): boolean {
+  if (!existsSync("/proc/self/cwd")) return false;
+  if (ofLive(() => readlinkSync(`/proc/${pid}/cwd`)) !== folder) return false;
+  return basename(ofLive(() => readlinkSync(`/proc/${pid}/exe`)).replace(REPLACED, "")) === program;
+}
+
 /** Kills at once every process of a program that works in a folder; only where the system tells which those are. */
 export function killThoseIn(folder: string, program: string): void {
-  if (!existsSync("/proc/self/cwd")) return;
-  for (const { pid } of processes()) {
-    if (ofLive(() => readlinkSync(`/proc/${pid}/cwd`)) !== folder) continue;
-    if (basename(ofLive(() => readlinkSync(`/proc/${pid}/exe`))) === program)
-      signal(pid, "SIGKILL");
-  }
+  for (const { pid } of processes()) if (worksIn(pid, folder, program)) signal(pid, "SIGKILL");
 }
 
 let dies: string[] | undefined;
