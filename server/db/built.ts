@@ -34,8 +34,13 @@ export const builtTx = (query: Query): Omit<BuiltStoreTx, "recordArrivals"> => (
     );
     return moved.length > 0;
   },
-  async orphanMovements(ids) {
-    await query(`update movement set state = 'orphaned' where id = any($1)`, [ids]);
+  async orphanMovements(chain, upTo, ids) {
+    await query(`select chain from chain_cursor where chain = $1 for update`, [chain]);
+    await query(
+      `update movement set state = 'orphaned' where id = any($3)
+         and exists (select 1 from chain_cursor where chain = $1 and scanned_number = $2)`,
+      [chain, upTo, ids],
+    );
   },
 });
 

@@ -69,6 +69,7 @@ export const chainTx = (
   | "reserveIntent"
   | "insertTx"
   | "setIntent"
+  | "bookRevert"
   | "recordBlock"
   | "recordArrivals"
   | "setHeads"
@@ -112,14 +113,14 @@ export const chainTx = (
     return stored.length > 0;
   },
   async setIntent(id, patch) {
-    await query(
+    const rows = await query(
       `update chain_intent set state = coalesce($2, state),
          mined_hash = case when $8 then $3 else mined_hash end,
          mined_block = case when $8 then $4 else mined_block end,
          mined_block_hash = case when $8 then $5 else mined_block_hash end,
-         gas_cost = coalesce($6, gas_cost),
+         gas_cost = case when $8 then $6 else gas_cost end,
          broadcast_at = case when $7 then coalesce(broadcast_at, clock_timestamp()) else broadcast_at end
-       where id = $1 and state not in ('final', 'reverted', 'superseded')`,
+       where id = $1 and state not in ('final', 'reverted', 'superseded') returning id`,
       [
         id,
         patch.state ?? null,
@@ -131,18 +132,32 @@ export const chainTx = (
         "minedHash" in patch,
       ],
     );
+    return rows.length > 0;
+  },
+  async bookRevert(intentId, { hash, blockNumber, blockHash, gasCost }) {
+    await query(
+      `update chain_intent set mined_hash = $2, mined_block = $3, mined_block_hash = $4, gas_cost = $5
+       where id = $1 and state = 'reverted' and gas_cost is null`,
+      [intentId, hash, blockNumber, blockHash, gasCost.toString()],
+    );
   },
   recordBlock: (chain, block, transfers) => recordBlock(query, chain, block, transfers),
   recordArrivals: (chain, block, transfers) => recordArrivals(query, chain, block, transfers),
-  async setHeads(chain, { latest, safe, finalized, finalizedTime }) {
-    await query(
+  async setHeads(chain, scanned, { latest, safe, finalized, finalizedTime }) {
+    const rows = await query(
       `update chain_cursor set latest_number = $2, safe_number = $3, finalized_number = greatest(finalized_number, $4),
-         finalized_time = greatest(finalized_time, $5), updated_at = clock_timestamp() where chain = $1`,
-      [chain, latest, safe, finalized, finalizedTime],
+         finalized_time = greatest(finalized_time, $5), updated_at = clock_timestamp()
+       where chain = $1 and scanned_number = $6 and scanned_hash = $7 returning chain`,
+      [chain, latest, safe, finalized, finalizedTime, scanned.number, scanned.hash],
     );
+    return rows.length > 0;
   },
-  async rewind(chain, to) {
-    await query(`select chain from chain_cursor where chain = $1 for update`, [chain]);
+  async rewind(chain, scanned, to) {
+    const unmoved = await query(
+      `select chain from chain_cursor where chain = $1 and scanned_number = $2 and scanned_hash = $3 for update`,
+      [chain, scanned.number, scanned.hash],
+    );
+    if (unmoved.length === 0) return false;
     await query(`delete from chain_block where chain = $1 and number > $2`, [chain, to.number]);
     await query(
       `update movement set state = 'orphaned' where chain = $1 and block_number > $2 and state <> 'orphaned'`,
@@ -153,6 +168,7 @@ export const chainTx = (
       to.number,
       to.hash,
     ]);
+    return true;
   },
   async initCursor(chain, block) {
     await query(

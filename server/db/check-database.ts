@@ -55,6 +55,9 @@ const DURABILITY: Record<string, string[]> = {
   synchronous_commit: ["on", "remote_write", "remote_apply"],
 };
 
+/** The first version whose sessions can be ended for being silent, on which leases rest; as `server_version_num`. */
+const OLDEST = 140_000;
+
 const wantedMigrations = (): string[] =>
   readdirSync(MIGRATIONS, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -152,12 +155,19 @@ async function findProblems(db: Database): Promise<string[]> {
   );
   for (const name of INDEXES)
     if (!indexes.has(name)) problems.push(`unique index ${name} is missing`);
-  for (const [name, allowed] of Object.entries(DURABILITY)) {
+  const settingOf = async (name: string) => {
     const rows = await db.query<{ setting: string }>(
       `select setting from pg_settings where name = $1`,
       [name],
     );
-    const setting = rows[0]?.setting ?? "unknown";
+    return rows[0]?.setting ?? "unknown";
+  };
+  if (Number(await settingOf("server_version_num")) < OLDEST)
+    problems.push(
+      `PostgreSQL ${await settingOf("server_version")} is too old: 14 or newer is needed`,
+    );
+  for (const [name, allowed] of Object.entries(DURABILITY)) {
+    const setting = await settingOf(name);
     if (!allowed.includes(setting)) problems.push(`${name} is ${setting}: payments could be lost`);
   }
   return problems;

@@ -127,6 +127,7 @@ export const moneyTx = (
   | "setCaptureStatus"
   | "captureOf"
   | "setMovement"
+  | "lockMovement"
   | "insertException"
   | "resolveExceptions"
   | "post"
@@ -135,6 +136,7 @@ export const moneyTx = (
   | "lockPendingSettlements"
   | "setSettlements"
   | "hold"
+  | "isHeld"
 > => ({
   async insertCapture(c) {
     const rows = await query<CaptureRow>(
@@ -176,6 +178,13 @@ export const moneyTx = (
       `update movement set state = $2, payment_id = coalesce($3, payment_id) where id = $1`,
       [id, state, paymentId],
     );
+  },
+  async lockMovement(id, state) {
+    const rows = await query(`select id from movement where id = $1 and state = $2 for update`, [
+      id,
+      state,
+    ]);
+    return rows.length > 0;
   },
   insertException: (found) => insertException(query, found),
   async resolveExceptions(paymentId, kind, why) {
@@ -244,5 +253,10 @@ export const moneyTx = (
   },
   async hold(asset, reason) {
     await hold(query, asset, reason);
+  },
+  async isHeld(asset) {
+    await query(`lock table settlement_hold in share mode`);
+    const rows = await query(`select asset from settlement_hold where asset in ($1, '*')`, [asset]);
+    return rows.length > 0;
   },
 });

@@ -1,6 +1,6 @@
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { Mechanism, Terms } from "#server/domain/option/authorization.ts";
-import type { DepthRule } from "#server/domain/payment/evidence.ts";
+import type { DepthRule, Heads } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentStatus } from "#server/domain/payment/state.ts";
 import type { TxPlan } from "#server/ports/chain.ts";
 import type {
@@ -302,13 +302,18 @@ export const toSettlement = (row: SettlementRow): Settlement => ({
   txHash: row.tx_ref,
 });
 
-export type CursorRow = {
+export type HeadsRow = { latest_number: string; safe_number: string; finalized_number: string };
+
+export const toHeads = (row: HeadsRow): Heads => ({
+  latest: BigInt(row.latest_number),
+  safe: BigInt(row.safe_number),
+  finalized: BigInt(row.finalized_number),
+});
+
+export type CursorRow = HeadsRow & {
   chain: string;
   scanned_number: string;
   scanned_hash: string;
-  latest_number: string;
-  safe_number: string;
-  finalized_number: string;
   finalized_time: string;
 };
 
@@ -316,8 +321,6 @@ export const toCursor = (row: CursorRow): Cursor => ({
   chain: row.chain,
   scannedNumber: BigInt(row.scanned_number),
   scannedHash: row.scanned_hash,
-  latest: BigInt(row.latest_number),
-  safe: BigInt(row.safe_number),
-  finalized: BigInt(row.finalized_number),
+  ...toHeads(row),
   finalizedTime: BigInt(row.finalized_time),
 });

@@ -5,6 +5,7 @@ import {
   type CaptureRow,
   type ChainTxRow,
   type CursorRow,
+  type HeadsRow,
   type IntentRow,
   type MovementRow,
   type OptionRow,
@@ -13,6 +14,7 @@ import {
   type SettlementRow,
   toCapture,
   toCursor,
+  toHeads,
   toIntent,
   toMovement,
   toOption,
@@ -85,11 +87,14 @@ export const sweeps = (
     );
   },
   async movementsToJudge(chain, limit) {
-    const rows = await db.query<MovementRow>(
-      `select * from movement where chain = $1 and state = 'seen' order by id limit $2`,
+    const rows = await db.query<MovementRow & HeadsRow>(
+      `select m.*, c.latest_number, c.safe_number, c.finalized_number
+       from movement m join chain_cursor c on c.chain = m.chain
+       where m.chain = $1 and m.state = 'seen' order by m.id limit $2`,
       [chain, limit],
     );
-    return rows.map(toMovement);
+    const [first] = rows;
+    return first === undefined ? null : { arrivals: rows.map(toMovement), heads: toHeads(first) };
   },
   async optionForMovement(movement) {
     const { chain, payer, authNonce, asset, txHash, amount, recipient } = movement;
@@ -258,7 +263,8 @@ export const outgoing = (
   },
   async openIntents(chain, limit) {
     const intents = await db.query<IntentRow>(
-      `select * from chain_intent where chain = $1 and state in ('signed', 'broadcast', 'mined')
+      `select * from chain_intent where chain = $1 and (state in ('signed', 'broadcast', 'mined')
+         or (state = 'reverted' and kind = 'capture' and gas_cost is null))
        order by signer, nonce limit $2`,
       [chain, limit],
     );

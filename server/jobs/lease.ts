@@ -19,16 +19,25 @@ export type Leases = {
 /** How long an answer of the connection stands for every lease it holds. */
 const TRUSTED_MS = 1_000;
 
+/** Longest wait for an answer of the database before its leases count as lost. */
+const ANSWER_WITHIN_MS = 5_000;
+
+/** A worker asks every second; one that was silent for so many milliseconds has lost its leases. */
+const SILENT_FOR_MS = 10_000;
+
 /** Connects; `lost` is called whenever the connection fails. */
 async function openConnection(url: string, lost: () => void): Promise<pg.Client> {
   const connection = new pg.Client({
     connectionString: url,
     application_name: "florin-lease",
     connectionTimeoutMillis: 5_000,
+    query_timeout: ANSWER_WITHIN_MS,
     keepAlive: true,
   });
   connection.on("error", lost);
   await connection.connect();
+  // A process that stands still keeps its connection: the database ends it, and others can work.
+  await connection.query(`set idle_session_timeout = ${SILENT_FOR_MS}`);
   return connection;
 }
 

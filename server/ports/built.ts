@@ -13,8 +13,8 @@ export type BuiltStoreTx = {
   insertServed(optionId: string, built: BuiltTx): Promise<void>;
   /** Moves the cursor of a chain that is read in stretches; false: another reader moved it. */
   moveCursor(chain: string, from: bigint, to: BlockRef): Promise<boolean>;
-  /** Arrivals whose blocks are not part of the chain any more. */
-  orphanMovements(ids: bigint[]): Promise<void>;
+  /** Marks arrivals whose blocks are not part of the chain any more, as long as it was read up to `upTo`: who read further knows better. */
+  orphanMovements(chain: string, upTo: bigint, ids: bigint[]): Promise<void>;
   /** Records one arrival of any block; what is known stays as it is. */
   recordArrivals(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
 };

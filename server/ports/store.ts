@@ -1,6 +1,6 @@
 import type { Action, WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { Mechanism, Terms } from "#server/domain/option/authorization.ts";
-import type { DepthRule, ExceptionKind } from "#server/domain/payment/evidence.ts";
+import type { DepthRule, ExceptionKind, Heads } from "#server/domain/payment/evidence.ts";
 import type { FailureCode, PaymentEventType, PaymentStatus } from "#server/domain/payment/state.ts";
 import type { BuiltStore, BuiltStoreTx } from "./built.ts";
 import type { BlockRef, Fees, InboundTransfer, Receipt, SignedTx, TxPlan } from "./chain.ts";
@@ -218,6 +218,9 @@ export type Cursor = {
   finalizedTime: bigint;
 };
 
+/** Where a reader of a chain stood: the last block it has read. */
+export type ReadUpTo = Pick<BlockRef, "number" | "hash">;
+
 export type StatusChange = {
   type: PaymentEventType;
   /** Kept with the event and shown in the timeline; no secrets. */
@@ -256,6 +259,8 @@ export type Tx = AreaTx & {
   setCaptureStatus(id: bigint, status: Capture["status"]): Promise<void>;
   captureOf(paymentId: string): Promise<Capture | null>;
   setMovement(id: bigint, state: Movement["state"], paymentId: string | null): Promise<void>;
+  /** Locks an arrival that has this state; false: somebody decided about it meanwhile, or its block is gone or back. */
+  lockMovement(id: bigint, state: Movement["state"]): Promise<boolean>;
   /** Returns false when the same exception is already recorded. Writes its outbox row when a payment is named. */
   insertException(exception: NewException): Promise<boolean>;
   /** Closes the open exceptions of this kind that name the payment; returns how many there were. */
@@ -275,12 +280,15 @@ export type Tx = AreaTx & {
   ): Promise<Intent>;
   /** Stores signed bytes; false: another process stored its own transaction in this place. */
   insertTx(tx: Omit<StoredTx, "createdAt">): Promise<boolean>;
+  /** False: the intent has ended, and stays as it is. */
   setIntent(
     id: string,
     patch: Partial<
       Pick<Intent, "state" | "minedHash" | "minedBlock" | "minedBlockHash" | "gasCost">
     > & { broadcastNow?: boolean },
-  ): Promise<void>;
+  ): Promise<boolean>;
+  /** Keeps what a capture that reverted has cost, once its block is final; what is kept stays. */
+  bookRevert(intentId: string, receipt: Receipt): Promise<void>;
   /** False: the payment already has a live settlement. */
   insertSettlement(settlement: Omit<Settlement, "intentId" | "state" | "txHash">): Promise<boolean>;
   /** Locks pending settlements of one merchant, asset and destination (all of a batch, or one). */
@@ -290,16 +298,23 @@ export type Tx = AreaTx & {
     patch: { state: Settlement["state"]; intentId?: string; txHash?: string; detail?: string },
   ): Promise<void>;
   hold(asset: string, reason: string): Promise<void>;
+  /** Whether there is a hold on an asset; until this transaction ends no other begins. */
+  isHeld(asset: string): Promise<boolean>;
   /** Records one scanned block, its arrivals and the new cursor. */
   recordBlock(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
   /** Records arrivals of a block that counts as read already; what is known stays as it is. */
   recordArrivals(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
+  /** Stores how far the chain had come when it was read up to `scanned`; false: another reader has moved the cursor from there. */
   setHeads(
     chain: string,
-    heads: { latest: bigint; safe: bigint; finalized: bigint; finalizedTime: bigint },
-  ): Promise<void>;
-  /** Drops blocks above `number`, marks their movements orphaned and moves the cursor back. */
-  rewind(chain: string, to: BlockRef): Promise<void>;
+    scanned: ReadUpTo,
+    heads: Heads & { finalizedTime: bigint },
+  ): Promise<boolean>;
+  /**
+   * Drops blocks above `to`, marks their movements orphaned and moves the cursor back from `scanned`; false, and nothing done: another
+   * reader has moved it, and what it read counts.
+   */
+  rewind(chain: string, scanned: ReadUpTo, to: BlockRef): Promise<boolean>;
   /** Starts the cursor at a block (its arrivals are not read); no-op if it exists. */
   initCursor(chain: string, block: BlockRef): Promise<void>;
 };
@@ -367,7 +382,11 @@ export type Store = AreaStore & {
   attemptsToSubmit(chain: string, limit: number): Promise<string[]>;
   /** Payments in processing on this chain whose authorization deadline is before the finalized time. */
   attemptsPastDeadline(chain: string, limit: number): Promise<string[]>;
-  movementsToJudge(chain: string, limit: number): Promise<Movement[]>;
+  /** Arrivals nobody has decided about, with the heads of their chain at the same moment; null: none. */
+  movementsToJudge(
+    chain: string,
+    limit: number,
+  ): Promise<{ arrivals: Movement[]; heads: Heads } | null>;
   /** The option a movement can be evidence for: by authorization nonce, or by one of our stored transactions. */
   optionForMovement(movement: Movement): Promise<PaymentOption | null>;
   /**
@@ -392,7 +411,7 @@ export type Store = AreaStore & {
   settlementsOfIntent(intentId: string): Promise<Settlement[]>;
   holds(): Promise<string[]>;
   intent(id: string): Promise<Intent | null>;
-  /** Intents that are not final, by nonce, with their stored transactions. */
+  /** Intents that are not final, by nonce, with their stored transactions; also captures whose revert is not final. */
   openIntents(chain: string, limit: number): Promise<{ intent: Intent; txs: StoredTx[] }[]>;
   /** The capture intent of an attempt that has not ended; null: none. */
   openCaptureIntent(attemptId: string): Promise<Intent | null>;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { createWalletClient, type Hex, parseGwei } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openContext } from "#server/cli/invariants/open.ts";
 import { runChecks } from "#server/cli/invariants/run.ts";
 import { readSettings } from "#server/cli/invariants/settings.ts";
@@ -112,10 +112,17 @@ const received = async () => {
   return BigInt(await rpc<string>(chain().url, "eth_call", [{ to: chain().usdc, data }, "latest"]));
 };
 
-/** The lines of the server's log with these words in one line. */
+/** How much of the server's log was there when the test under way began. */
+let logged = 0;
+beforeEach(() => {
+  logged = server.output().length;
+});
+
+/** The lines of the server's log of this test with these words in one line. */
 const linesWith = (...words: string[]) =>
   server
     .output()
+    .slice(logged)
     .split("\n")
     .filter((line) => words.every((word) => line.includes(word)));
 
@@ -166,7 +173,9 @@ test("one relayer without gas money", async () => {
   await confirm();
   await calls.becomes(id, "succeeded.settled");
   expect((await capturesOf(id)).map(({ signer }) => signer)).toEqual([other]);
+  expect(await told("too little money", empty)).toHaveLength(1);
   await fundGas(chain().url, empty);
+  await told("has money for network fees again", empty);
 });
 
 // Guarantee: a relayer's nonce that another program took delays a payment, and payouts wait for one look, once.

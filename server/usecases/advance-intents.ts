@@ -47,21 +47,18 @@ export async function recordMined(
   const lost = receipt.status === "reverted" && intent.kind === "capture" && role === "main";
   await services.store.transaction(async (tx) => {
     if (intent.paymentId !== null) await tx.lockPayment(intent.paymentId);
-    await tx.setIntent(intent.id, {
+    const isNews = await tx.setIntent(intent.id, {
       state: lost ? "reverted" : "mined",
       minedHash: receipt.hash,
       minedBlock: receipt.blockNumber,
       minedBlockHash: receipt.blockHash,
-      gasCost: receipt.gasCost,
+      // What a revert costs is known once its block is final: until then it may come undone.
+      ...(lost ? {} : { gasCost: receipt.gasCost }),
     });
-    if (!lost) return;
+    if (!isNews)
+      services.log.info({ intentId: intent.id }, "the end of a transaction was recorded already");
+    if (!isNews || !lost) return;
     if (intent.attemptId !== null) await tx.countRevert(intent.attemptId);
-    await tx.post(
-      "gas",
-      `${intent.id}:${receipt.hash}`,
-      receipt.hash,
-      gasLines(intent.chain, receipt.gasCost),
-    );
   });
   if (lost)
     services.log.warn({ intentId: intent.id, txId: receipt.hash }, "a capture reverted on chain");
@@ -153,6 +150,37 @@ async function settleMined(
   await finish(services, open, receipt);
 }
 
+/**
+ * A capture that reverted has ended, its transaction only once its block is final. If a reorganisation takes that away, the nonce is free again
+ * and every later one of the signer waits for it: the stored bytes go out once more, as the token takes their authorization once at most.
+ */
+async function settleReverted(
+  services: Services,
+  chain: NonceChain,
+  open: OpenIntent,
+  head: ChainHead,
+  mined: bigint,
+) {
+  const { intent, txs } = open;
+  const receipt = await firstReceipt(chain, txs);
+  const [newest] = txs;
+  if (receipt === null) {
+    if (newest === undefined || intent.nonce < mined) return;
+    if (intent.nonce === mined) await replaceStuck(services, chain, open);
+    if (services.clock.now() % RESEND_EVERY_S === 0)
+      await broadcastStored(services, chain, intent, newest);
+  } else if (receipt.blockNumber <= head.finalized.number)
+    await services.store.transaction(async (tx) => {
+      await tx.bookRevert(intent.id, receipt);
+      await tx.post(
+        "gas",
+        `${intent.id}:${receipt.hash}`,
+        receipt.hash,
+        gasLines(intent.chain, receipt.gasCost),
+      );
+    });
+}
+
 /** The transaction all others of its signer wait for: replaced with higher fees once it is overdue. */
 async function replaceStuck(services: Services, chain: NonceChain, { intent, txs }: OpenIntent) {
   const last = txs[0];
@@ -180,6 +208,7 @@ async function advanceOne(
   const { intent, txs } = open;
   const now = services.clock.now();
   if (intent.state === "mined") return settleMined(services, chain, open, head);
+  if (intent.state === "reverted") return settleReverted(services, chain, open, head, mined);
   if (txs.length === 0) {
     if (now - intent.createdAt >= ABANDONED_AFTER_S) await pushIntent(services, chain, intent);
     return;

@@ -3,6 +3,21 @@ import type { ChainPort } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Movement, Payment, Tx } from "#server/ports/store.ts";
 
+/**
+ * One transaction that decides about an arrival, with the payment it may be for locked first. Nothing is done where somebody has decided
+ * meanwhile, or where a reorganisation took the arrival away: this process may have slept since it read of it.
+ */
+export const decide = (
+  services: Services,
+  m: Movement,
+  paymentId: string | null,
+  work: (tx: Tx, payment: Payment | null) => Promise<unknown>,
+): Promise<void> =>
+  services.store.transaction(async (tx) => {
+    const payment = paymentId === null ? null : await tx.lockPayment(paymentId);
+    if (await tx.lockMovement(m.id, "seen")) await work(tx, payment);
+  });
+
 /** Books money that is not the payment, once its block is final: an exception record and a place in the ledger. */
 export async function recordException(
   tx: Tx,
@@ -57,12 +72,12 @@ export async function judgeStranger(
   const { intermediary, relayers, spender } = chain.facts;
   if (m.recipient !== intermediary) {
     // A merchant's own account receives many things that are none of our business.
-    await services.store.transaction((tx) => tx.setMovement(m.id, "ignored", null));
+    await decide(services, m, null, (tx) => tx.setMovement(m.id, "ignored", null));
     return;
   }
   if (m.blockNumber > heads.finalized) return;
   if (m.payer === intermediary || relayers.includes(m.payer) || m.payer === spender) {
-    await services.store.transaction(async (tx) => {
+    await decide(services, m, null, async (tx) => {
       await tx.post("arrival", `${m.chain}:${m.txHash}:${m.logIndex}`, m.txHash, [
         { kind: "intermediary", asset: m.asset, merchantId: null, amount: m.amount },
         { kind: "operator", asset: m.asset, merchantId: null, amount: -m.amount },
@@ -73,10 +88,9 @@ export async function judgeStranger(
   }
   const tagged = m.tag === null ? null : await services.store.paymentOfTag(m.chain, m.tag);
   if (tagged !== null) {
-    await services.store.transaction(async (tx) => {
-      const payment = await tx.lockPayment(tagged);
-      await recordException(tx, chain, m, payment, "unattributed", DETAILS.copied);
-    });
+    await decide(services, m, tagged, (tx, payment) =>
+      recordException(tx, chain, m, payment, "unattributed", DETAILS.copied),
+    );
     return;
   }
   const offer = await services.store.likeliestOffer(m);
@@ -93,8 +107,7 @@ export async function judgeStranger(
           expired: offer.payment.windowClosed,
         },
   );
-  await services.store.transaction(async (tx) => {
-    const payment = offer === null ? null : await tx.lockPayment(offer.payment.id);
-    await recordException(tx, chain, m, payment, kind, DETAILS[kind as keyof typeof DETAILS]);
-  });
+  await decide(services, m, offer?.payment.id ?? null, (tx, payment) =>
+    recordException(tx, chain, m, payment, kind, DETAILS[kind as keyof typeof DETAILS]),
+  );
 }

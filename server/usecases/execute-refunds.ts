@@ -48,6 +48,7 @@ async function executeOne(services: Services, chain: ChainPort, due: Refund): Pr
   }
   await failpoint("refund.before_reserve");
   const intent = await whileUnsent(services, due, async (tx, payment, refund) => {
+    if (await tx.isHeld(refund.asset)) return null;
     const reserved = await tx.reserveIntent({
       id: `refund:${refund.id}`,
       kind: "refund",

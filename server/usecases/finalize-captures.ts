@@ -12,6 +12,7 @@ async function finalizeOne(tx: Tx, capture: Capture, scanned: bigint): Promise<v
   const payment = await tx.lockPayment(capture.paymentId);
   const current = await tx.captureOf(capture.paymentId);
   if (payment === null || current?.id !== capture.id || current.status !== "confirmed") return;
+  if (!(await tx.lockMovement(current.movementId, "credited"))) return;
   await tx.setCaptureStatus(capture.id, "finalized");
   if (payment.status !== "succeeded") return;
   const refunded = await placeWaiting(tx, payment, current, scanned + 1n);
@@ -38,13 +39,15 @@ export async function finalizeCaptures(services: Services, chain: ChainPort): Pr
 export async function orphanCaptures(services: Services, chain: ChainPort): Promise<void> {
   for (const capture of await services.store.orphanedCaptures(chain.facts.chain, LIMIT)) {
     const settlement = await services.store.settlement(capture.paymentId);
-    await services.store.transaction(async (tx) => {
+    const isGone = await services.store.transaction(async (tx) => {
       const payment = await tx.lockPayment(capture.paymentId);
       const current = await tx.captureOf(capture.paymentId);
-      if (payment === null || current?.id !== capture.id) return;
+      if (payment === null || current?.id !== capture.id) return false;
+      if (!(await tx.lockMovement(current.movementId, "orphaned"))) return false;
       await tx.setCaptureStatus(capture.id, "orphaned");
       const refunded = (await tx.refundsOf(payment.id)).some(({ funded }) => funded);
-      if (refunded || (settlement !== null && settlement.state !== "pending")) {
+      const unsent = settlement === null ? [] : await tx.lockPendingSettlements([settlement.id]);
+      if (refunded || (settlement !== null && unsent.length === 0)) {
         await tx.hold(
           capture.asset,
           `capture of ${payment.id} vanished after its money was sent on`,
@@ -72,7 +75,12 @@ export async function orphanCaptures(services: Services, chain: ChainPort): Prom
         amount: capture.received,
         detail: "A reorganisation removed the transfer; it counts again once it is back on chain",
       });
+      return true;
     });
-    services.log.error({ paymentId: capture.paymentId, txId: capture.txHash }, "capture orphaned");
+    if (isGone)
+      services.log.error(
+        { paymentId: capture.paymentId, txId: capture.txHash },
+        "capture orphaned",
+      );
   }
 }

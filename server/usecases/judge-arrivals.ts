@@ -13,7 +13,7 @@ import type {
   PaymentOption,
   Tx,
 } from "#server/ports/store.ts";
-import { DETAILS, judgeStranger, recordException } from "./arrival-exceptions.ts";
+import { DETAILS, decide, judgeStranger, recordException } from "./arrival-exceptions.ts";
 import { acceptCollected } from "./collect-data.ts";
 
 const LIMIT = 500;
@@ -115,9 +115,9 @@ async function judgeEvidence(
   const push = await pushEvidence(services, chain, m, option);
   if (push === "waits") return;
   await failpoint("succeed.before");
-  await services.store.transaction(async (tx) => {
-    let payment = await tx.lockPayment(option.paymentId);
-    if (payment === null) return;
+  await decide(services, m, option.paymentId, async (tx, locked) => {
+    if (locked === null) return;
+    let payment = locked;
     const capture = await tx.captureOf(payment.id);
     if (capture !== null) {
       if (capture.movementId === m.id) await tx.setMovement(m.id, "credited", payment.id);
@@ -187,10 +187,9 @@ async function judgeTagged(
   if (verdict === "exact" || verdict === "over" || (verdict === "late" && paid))
     return judgeEvidence(services, chain, m, option, heads);
   if (m.blockNumber > heads.finalized) return;
-  await services.store.transaction(async (tx) => {
-    const payment = await tx.lockPayment(option.paymentId);
-    await recordException(tx, chain, m, payment, verdict, DETAILS[verdict]);
-  });
+  await decide(services, m, option.paymentId, (tx, payment) =>
+    recordException(tx, chain, m, payment, verdict, DETAILS[verdict]),
+  );
 }
 
 /** Whether a transfer came after its deadline on a chain that does not refuse such by itself. */
@@ -208,10 +207,9 @@ async function judgeLate(
   heads: Heads,
 ): Promise<void> {
   if (m.blockNumber > heads.finalized) return;
-  await services.store.transaction(async (tx) => {
-    const payment = await tx.lockPayment(option.paymentId);
-    await recordException(tx, chain, m, payment, "late", DETAILS.late);
-  });
+  await decide(services, m, option.paymentId, (tx, payment) =>
+    recordException(tx, chain, m, payment, "late", DETAILS.late),
+  );
 }
 
 async function judgeOne(
@@ -229,21 +227,18 @@ async function judgeOne(
   if (m.blockNumber > heads.finalized) return;
   const kind =
     m.amount < option.amount ? "short" : m.amount > option.amount ? "over" : "unattributed";
-  await services.store.transaction(async (tx) => {
-    const payment = await tx.lockPayment(option.paymentId);
-    await recordException(tx, chain, m, payment, kind, DETAILS[kind]);
-  });
+  await decide(services, m, option.paymentId, (tx, payment) =>
+    recordException(tx, chain, m, payment, kind, DETAILS[kind]),
+  );
 }
 
 /** Decides what every arrival that was read means: evidence for a payment, an exception, or none of ours. */
 export async function judgeArrivals(services: Services, chain: ChainPort): Promise<void> {
-  const arrivals = await services.store.movementsToJudge(chain.facts.chain, LIMIT);
-  if (arrivals.length === 0) return;
-  const cursor = await services.store.cursor(chain.facts.chain);
-  if (cursor === null) return;
-  for (const m of arrivals) {
+  const found = await services.store.movementsToJudge(chain.facts.chain, LIMIT);
+  if (found === null) return;
+  for (const m of found.arrivals) {
     try {
-      await judgeOne(services, chain, m, cursor);
+      await judgeOne(services, chain, m, found.heads);
     } catch (error) {
       services.log.error(
         { movement: m.id, txId: m.txHash, err: error },

@@ -1,7 +1,7 @@
 import { failpoint } from "#server/platform/failpoint.ts";
 import type { BlockRef, ChainHead, NonceChain, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
-import type { Cursor } from "#server/ports/store.ts";
+import type { Cursor, ReadUpTo } from "#server/ports/store.ts";
 import { watchedAccounts } from "./watched-accounts.ts";
 
 /** Most blocks read in one go, so that other work of the chain gets its turn while catching up. */
@@ -20,19 +20,25 @@ async function startCursor(
   return cursor;
 }
 
-/** Walks back until a stored header is still part of the chain, and forgets everything above it. */
-async function rewind(services: Services, chain: NonceChain, cursor: Cursor): Promise<boolean> {
+/** The last block that was read, by whichever worker. */
+async function readUpTo(services: Services, chain: NonceChain, head: ChainHead): Promise<ReadUpTo> {
+  const { scannedNumber, scannedHash } =
+    (await services.store.cursor(chain.facts.chain)) ?? (await startCursor(services, chain, head));
+  return { number: scannedNumber, hash: scannedHash };
+}
+
+/** Walks back from the block that was read last until a stored header is still part of the chain, and forgets everything above it. */
+async function rewind(services: Services, chain: NonceChain, scanned: ReadUpTo): Promise<boolean> {
   const { store, log } = services;
-  for (let number = cursor.scannedNumber; number >= 0n; number--) {
+  for (let { number } = scanned; number >= 0n; number--) {
     const stored = await store.blockHashAt(chain.facts.chain, number);
     if (stored === null) break;
     const now = await chain.blockAt(number);
     if (now === null || now.hash !== stored.hash) continue;
-    log.warn(
-      { chain: chain.facts.chain, from: cursor.scannedNumber, to: number },
-      "chain reorganised",
-    );
-    await store.transaction((tx) => tx.rewind(chain.facts.chain, stored));
+    log.warn({ chain: chain.facts.chain, from: scanned.number, to: number }, "chain reorganised");
+    await failpoint("rewind.before_commit");
+    await store.transaction((tx) => tx.rewind(chain.facts.chain, scanned, stored));
+    await failpoint("rewind.after_commit");
     return true;
   }
   log.error({ chain: chain.facts.chain }, "the chain does not contain any block read before");
@@ -91,42 +97,40 @@ export async function scanChain(
   const name = chain.facts.chain;
   const head = await chain.head();
   if (headKey(head) === scanned.head) return { head, moved: false, caughtUp: true };
-  let cursor = (await services.store.cursor(name)) ?? (await startCursor(services, chain, head));
+  let at = await readUpTo(services, chain, head);
   let moved = false;
-  // A head below the cursor is a lagging node, unless its block is not the one we read.
-  if (head.latest.number < cursor.scannedNumber) {
+  // A head below what was read is a lagging node, unless its block is not the one we read.
+  if (head.latest.number < at.number) {
     const stored = await services.store.blockHashAt(name, head.latest.number);
     if (stored !== null && stored.hash !== head.latest.hash)
-      moved = await rewind(services, chain, cursor);
-  } else if (head.latest.number === cursor.scannedNumber && head.latest.hash !== cursor.scannedHash)
-    moved = await rewind(services, chain, cursor);
-  if (moved) cursor = (await services.store.cursor(name)) ?? cursor;
-  let next = cursor.scannedNumber + 1n;
-  let parent = cursor.scannedHash;
-  for (let turn = 0; turn < BLOCKS_PER_TURN && next <= head.latest.number; turn++) {
+      moved = await rewind(services, chain, at);
+  } else if (head.latest.number === at.number && head.latest.hash !== at.hash)
+    moved = await rewind(services, chain, at);
+  if (moved) at = await readUpTo(services, chain, head);
+  for (let turn = 0; turn < BLOCKS_PER_TURN && at.number < head.latest.number; turn++) {
+    const next = at.number + 1n;
     const block = next === head.latest.number ? head.latest : await chain.blockAt(next);
     if (block === null) break;
-    if (block.parent !== parent) {
-      await rewind(services, chain, cursor);
+    if (block.parent !== at.hash) {
+      await rewind(services, chain, at);
       return { head, moved: true, caughtUp: false };
     }
     await scanOne(services, chain, block);
     moved = true;
-    parent = block.hash;
-    next++;
+    at = block;
   }
-  const reached = next - 1n;
-  const upTo = (number: bigint) => (number < reached ? number : reached);
+  const reached = at;
+  const upTo = (number: bigint) => (number < reached.number ? number : reached.number);
   // Depth and finality count only for blocks whose arrivals were read.
-  await services.store.transaction((tx) =>
-    tx.setHeads(name, {
+  const stored = await services.store.transaction((tx) =>
+    tx.setHeads(name, reached, {
       latest: upTo(head.latest.number),
       safe: upTo(head.safe),
       finalized: upTo(head.finalized.number),
-      finalizedTime: head.finalized.number <= reached ? head.finalized.time : 0n,
+      finalizedTime: head.finalized.number <= reached.number ? head.finalized.time : 0n,
     }),
   );
-  const caughtUp = reached >= head.latest.number;
+  const caughtUp = stored && reached.number >= head.latest.number;
   if (caughtUp) scanned.head = headKey(head);
   return { head, moved, caughtUp };
 }

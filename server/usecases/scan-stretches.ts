@@ -25,7 +25,7 @@ async function startCursor(
 }
 
 /**
- * Compares arrivals in slots that are final now with what the chain knows of their transactions. Returns the slot up to which all
+ * Compares arrivals in slots that are final now, of the slots up to `readUpTo`, with what the chain knows of their transactions. Returns the slot up to which all
  * of them are there; those that a fork took away are marked.
  */
 async function settleForks(
@@ -33,6 +33,7 @@ async function settleForks(
   chain: LifetimeChain,
   from: bigint,
   to: bigint,
+  readUpTo: bigint,
 ): Promise<bigint> {
   const name = chain.facts.chain;
   let settled = to;
@@ -51,7 +52,7 @@ async function settleForks(
   if (gone.length > 0) {
     services.log.warn({ chain: name, movements: gone.map(String) }, "a fork took arrivals away");
     recorded = new WeakSet();
-    await services.store.transaction((tx) => tx.orphanMovements(gone));
+    await services.store.transaction((tx) => tx.orphanMovements(name, readUpTo, gone));
   }
   return settled;
 }
@@ -74,15 +75,24 @@ export async function scanStretches(
   const from = cursor.scannedNumber > OVERLAP ? cursor.scannedNumber - OVERLAP + 1n : 0n;
   const arrivals = await chain.inboundBetween(await watchedAccounts(services, chain), from, to);
   const fresh = arrivals.filter((arrival) => !recorded.has(arrival));
-  await services.store.transaction(async (tx) => {
+  const reached = { ...head.latest, number: to };
+  const isOurs = await services.store.transaction(async (tx) => {
+    // Two scanners of one chain: the second finds the cursor moved, and what it read is out of date.
+    if (!(await tx.moveCursor(name, cursor.scannedNumber, reached))) return false;
     for (const { block, transfer } of fresh) await tx.recordArrivals(name, block, [transfer]);
-    await tx.moveCursor(name, cursor.scannedNumber, { ...head.latest, number: to });
+    return true;
   });
+  if (!isOurs) return { head, moved: false };
   for (const arrival of fresh) recorded.add(arrival);
   const final = head.finalized.number < to ? head.finalized.number : to;
-  const settled = await settleForks(services, chain, cursor.finalized, final);
+  const settled = await settleForks(services, chain, cursor.finalized, final, to);
   await services.store.transaction((tx) =>
-    tx.setHeads(name, { latest: to, safe: settled, finalized: settled, finalizedTime: 0n }),
+    tx.setHeads(name, reached, {
+      latest: to,
+      safe: settled,
+      finalized: settled,
+      finalizedTime: 0n,
+    }),
   );
   return { head, moved: true };
 }

@@ -34,6 +34,7 @@ async function settleGroup(
     const { reason, detail } = simulated;
     services.log.error({ settlements: ids, reason, detail }, "a settlement would not go through");
     await services.store.transaction(async (tx) => {
+      if ((await tx.lockPendingSettlements(ids)).length !== ids.length) return;
       // Less money on chain than the books say: nothing of this asset moves until somebody has looked.
       if (reason === "insufficient_balance")
         await tx.hold(first.asset, "the intermediary account holds less than the ledger says");
@@ -45,9 +46,10 @@ async function settleGroup(
     });
     return;
   }
+  await failpoint("settlement.before_reserve");
   const intent = await services.store.transaction(async (tx) => {
     const locked = await tx.lockPendingSettlements(ids);
-    if (locked.length !== ids.length) return null;
+    if (locked.length !== ids.length || (await tx.isHeld(first.asset))) return null;
     const reserved = await tx.reserveIntent({
       id: intentId(group),
       kind: "settlement",

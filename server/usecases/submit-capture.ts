@@ -25,7 +25,8 @@ async function signerFor(chain: ChainPort, { mechanism, nonce }: SignedTerms): P
   const inTurn = [...relayers.slice(index), ...relayers.slice(0, index)];
   const [own = intermediary] = inTurn;
   if (inTurn.length < 2) return own;
-  const funded = await chain.fundedSigners(mechanism);
+  // Whether or not balances can be read now, the capture goes out.
+  const funded = await chain.fundedSigners(mechanism).catch(() => inTurn);
   return inTurn.find((one) => funded.includes(one)) ?? own;
 }
 

@@ -99,16 +99,19 @@ const GAS_PROBLEMS = [
    from ledger_tx t where t.reason = 'gas' and not exists (
      select 1 from chain_tx k where t.subject = k.intent_id || ':' || k.hash)`,
   `select format('%s ended with %s and posted no gas', i.id, i.mined_hash) from chain_intent i
-   where i.state in ('final', 'reverted', 'superseded') and (i.state <> 'superseded' or i.mined_hash is not null) and not exists (
+   where (i.state = 'final' or (i.state = 'reverted' and i.gas_cost is not null)
+       or (i.state = 'superseded' and i.mined_hash is not null)) and not exists (
      select 1 from ledger_tx t where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash)`,
 ];
 
 async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
   const rows = await context.query<GasRow>(GAS, [view.chain]);
-  // What ended without a transaction of its own, since its nonce was used elsewhere, cost nothing.
+  // What ended without a transaction of its own, since its nonce was used elsewhere, cost nothing; what a revert costs is known once it is final.
   const ended = rows.filter(
-    ({ state, mined_hash }) =>
-      ["final", "reverted"].includes(state) || (state === "superseded" && mined_hash !== null),
+    ({ state, mined_hash, gas_cost }) =>
+      state === "final" ||
+      (state === "reverted" && gas_cost !== null) ||
+      (state === "superseded" && mined_hash !== null),
   );
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {

@@ -47,7 +47,8 @@ export async function settled(stage: Stage, id: string): Promise<void> {
     () =>
       stage.rows<{ status: string; settlement: string | null; open: string }>(
         `select p.status, (select state from settlement s where s.payment_id = p.id and s.state not in ('superseded', 'reverted')) as settlement,
-           (select count(*) from chain_intent where state in ('signed', 'broadcast', 'mined')) as open
+           (select count(*) from chain_intent where state in ('signed', 'broadcast', 'mined')
+              or (state = 'reverted' and gas_cost is null)) as open
          from payment p where p.id = $1`,
         [id],
       ),

@@ -13,6 +13,14 @@ import {
   reorgBeforeSuccess,
 } from "./faults-chain.ts";
 import {
+  crashWhileRewinding,
+  heldWhileSettling,
+  judgedAfterReorg,
+  revertedThenGone,
+  revertRecordedTwice,
+  rewoundTooLate,
+} from "./faults-overtaken.ts";
+import {
   databaseProcessKilled,
   halfMigration,
   notificationLost,
@@ -68,7 +76,9 @@ const FAULTS: Record<string, Driver> = {
   "expiry-meets-confirm": expiryMeetsConfirm,
   "front-run": frontRun,
   "half-migration": halfMigration,
+  "held-while-settling": heldWhileSettling,
   "intermediary-short": intermediaryShort,
+  "judged-after-reorg": judgedAfterReorg,
   "killed-before-fetch": killedBeforeFetch,
   "lagging-node": laggingNode,
   "lifetime-runs-down": lifetimeRunsDown,
@@ -85,6 +95,9 @@ const FAULTS: Record<string, Driver> = {
   "reorg-after-success": reorgAfterSuccess,
   "reorg-before-success": reorgBeforeSuccess,
   "reserved-call-turns-invalid": reservedCallTurnsInvalid,
+  "revert-recorded-twice": revertRecordedTwice,
+  "reverted-then-gone": revertedThenGone,
+  "rewound-too-late": rewoundTooLate,
   "screening-down": screeningDown,
   "secret-rotated": secretRotated,
   "settlement-answer-lost": settlementAnswerLost,
@@ -101,6 +114,8 @@ const SPECIAL: Record<string, Driver> = {
   "claim.after_commit": (stage) => crashWhileClaiming(stage, "claim.after_commit"),
   "expire.before_change": crashWhileExpiring,
   "replace.after_store": killedDuringReplacement,
+  "rewind.before_commit": (stage) => crashWhileRewinding(stage, "rewind.before_commit"),
+  "rewind.after_commit": (stage) => crashWhileRewinding(stage, "rewind.after_commit"),
   "watch.before_record": (stage) => crashOnBlock(stage, "watch.before_record"),
   "watch.after_record": (stage) => crashOnBlock(stage, "watch.after_record"),
 };

@@ -1,18 +1,11 @@
-import { createWalletClient, encodeFunctionData, type Hex, parseAbi } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
-import { nodeTransport } from "#server/sandbox/node-rpc.ts";
-import type { Action } from "../api.ts";
 import { lagging, noLogs, noReceipts, withoutLogsAfter } from "../rpc-proxy.ts";
 import { unguarded } from "../unguarded.ts";
 import { balanceOf, expectBooks, expectNonces } from "./checks.ts";
 import { becomes, beginPlay, recover, sent, statusOf } from "./finish.ts";
+import { confirmWithRival } from "./front-run.ts";
 import { beginJourney } from "./journey.ts";
 import { neverStuck, type Stage } from "./stage.ts";
-
-const TOKEN = parseAbi([
-  "function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)",
-]);
 
 const headOf = async (stage: Stage): Promise<bigint> =>
   BigInt(await stage.rpc<string>("eth_blockNumber"));
@@ -222,42 +215,13 @@ export async function reorgAfterSuccess(stage: Stage): Promise<void> {
   ]);
 }
 
-type Transfer = { from: Hex; to: Hex; value: string; validBefore: string; nonce: Hex };
-
-/** Sends the buyer's own authorization from somebody else's account, ahead of everything that waits. */
-async function sendAhead(stage: Stage, action: Action, signature: string): Promise<Hex> {
-  const m: Transfer = JSON.parse(String(action.data.params[1])).message;
-  const data = encodeFunctionData({
-    abi: TOKEN,
-    functionName: "transferWithAuthorization",
-    args: [m.from, m.to, BigInt(m.value), 0n, BigInt(m.validBefore), m.nonce, signature as Hex],
-  });
-  const client = createWalletClient({
-    account: privateKeyToAccount(stage.test.buyer("usdt").key),
-    transport: nodeTransport(stage.url),
-  });
-  return client.sendTransaction({
-    to: stage.deployment.usdc,
-    data,
-    gas: 300_000n,
-    maxPriorityFeePerGas: 900_000_000_000n,
-    maxFeePerGas: 2_000_000_000_000n,
-    chain: null,
-  });
-}
-
 export async function frontRun(stage: Stage): Promise<void> {
   const play = await beginPlay(stage);
   const registry = neverStuck;
   const server = await stage.start({ registry });
-  await play.journey.create(server.baseUrl);
-  await play.journey.options(server.baseUrl);
-  const [signature = ""] = await play.journey.sign();
-  const [action] = play.journey.option()?.actions ?? [];
-  if (action === undefined) throw new Error("no action");
-  await play.journey.confirm(server.baseUrl);
+  const sendAhead = await confirmWithRival(stage, play, server.baseUrl);
   const own = await sent(stage, play);
-  const ahead = await sendAhead(stage, action, signature);
+  const ahead = await sendAhead();
   await stage.mine();
   await becomes(stage, play, "succeeded");
   await server.kill();

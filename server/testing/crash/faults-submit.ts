@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { asOwner, fundGas } from "#server/sandbox/deploy.ts";
 import { loseAnswers, refuse } from "../rpc-proxy.ts";
 import type { TestServer } from "../world.ts";
+import { takeOver } from "./faults-overtaken.ts";
 import {
   becomes,
   beginPlay,
@@ -213,11 +214,7 @@ export async function twoWorkersSettle(stage: Stage): Promise<void> {
   await sent(stage, play);
   await stage.mine(4);
   await waitsAt(stage, first, point);
-  await stage.start({ entry: "worker", registry });
-  const ended = await stage.rows(
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'florin-lease' and datname = current_database()`,
-  );
-  expect(ended.length).toBeGreaterThan(0);
+  await takeOver(stage);
   await play.expectOneOfEverything();
   release(first);
   await sentAgain(stage, first);
