@@ -39,14 +39,14 @@ async function recordBlock(
   chain: string,
   block: Parameters<Tx["recordBlock"]>[1],
   transfers: Parameters<Tx["recordBlock"]>[2],
-): Promise<void> {
+): Promise<boolean> {
   // Two scanners of one chain: the row lock lets one through, the parent check stops the other.
   const moved = await query(
     `update chain_cursor set scanned_number = $2, scanned_hash = $3, updated_at = clock_timestamp()
      where chain = $1 and scanned_number = $2 - 1 and scanned_hash = $4 returning chain`,
     [chain, block.number, block.hash, block.parent],
   );
-  if (moved.length === 0) return;
+  if (moved.length === 0) return false;
   await query(
     `insert into chain_block (chain, number, hash, parent, time) values ($1, $2, $3, $4, $5)
      on conflict (chain, number) do update set hash = excluded.hash, parent = excluded.parent, time = excluded.time`,
@@ -58,6 +58,7 @@ async function recordBlock(
       block.number - BigInt(KEPT_BLOCKS),
     ]);
   await recordArrivals(query, chain, block, transfers);
+  return true;
 }
 
 /** The part of a transaction that concerns intents, stored transactions and the scan cursor. */
@@ -120,7 +121,8 @@ export const chainTx = (
          mined_block_hash = case when $8 then $5 else mined_block_hash end,
          gas_cost = case when $8 then $6 else gas_cost end,
          broadcast_at = case when $7 then coalesce(broadcast_at, clock_timestamp()) else broadcast_at end
-       where id = $1 and state not in ('final', 'reverted', 'superseded') returning id`,
+       where id = $1 and (state not in ('final', 'reverted', 'superseded')
+         or (state = 'reverted' and gas_cost is null and $2 = 'superseded')) returning id`,
       [
         id,
         patch.state ?? null,

@@ -88,7 +88,9 @@ export const sweeps = (
   },
   async movementsToJudge(chain, limit) {
     const rows = await db.query<MovementRow & HeadsRow>(
-      `select m.*, c.latest_number, c.safe_number, c.finalized_number
+      // After a reorganisation the heads are those of the fork that is gone until the cursor has caught up.
+      `select m.*, least(c.latest_number, c.scanned_number) as latest_number, least(c.safe_number, c.scanned_number) as safe_number,
+         least(c.finalized_number, c.scanned_number) as finalized_number
        from movement m join chain_cursor c on c.chain = m.chain
        where m.chain = $1 and m.state = 'seen' order by m.id limit $2`,
       [chain, limit],
@@ -154,7 +156,8 @@ export const sweeps = (
          where i.payment_id = $1 and i.kind = 'capture' and t.chain = m.chain and t.hash = m.tx_hash))
        union all select 1 from chain_intent i join chain_tx t on t.chain = i.chain and t.hash = i.mined_hash and t.role = 'main'
        where i.payment_id = $1 and i.kind = 'capture' and i.state in ('mined', 'final') and not exists (
-         select 1 from movement m where m.chain = i.chain and m.tx_hash = i.mined_hash and m.state <> 'orphaned') limit 1`,
+         select 1 from movement m where m.chain = i.chain and m.tx_hash = i.mined_hash and m.state <> 'orphaned')
+       union all select 1 from chain_intent where payment_id = $1 and kind = 'capture' and state = 'reverted' and gas_cost is null limit 1`,
       [paymentId],
     );
     return rows.length > 0;

@@ -22,8 +22,11 @@ const TRUSTED_MS = 1_000;
 /** Longest wait for an answer of the database before its leases count as lost. */
 const ANSWER_WITHIN_MS = 5_000;
 
-/** A worker asks every second; one that was silent for so many milliseconds has lost its leases. */
+/** A process that was silent for so many milliseconds has lost its leases. */
 const SILENT_FOR_MS = 10_000;
+
+/** How often a process with leases says that it lives, whatever its loops do; one that stands still does not. */
+const PULSE_MS = 3_000;
 
 /** Connects; `lost` is called whenever the connection fails. */
 async function openConnection(url: string, lost: () => void): Promise<pg.Client> {
@@ -41,23 +44,31 @@ async function openConnection(url: string, lost: () => void): Promise<pg.Client>
   return connection;
 }
 
+/** A connection answers one question at a time; `forget` lets the next connection not wait for what the last one still owes. */
+function createTurns() {
+  let asked: Promise<unknown> = Promise.resolve();
+  return {
+    next<T>(ask: () => Promise<T>): Promise<T> {
+      const answer = asked.then(ask, ask);
+      asked = answer;
+      return answer;
+    },
+    forget() {
+      asked = Promise.resolve();
+    },
+  };
+}
+
 /** Leases as session advisory locks: a process that dies, or loses its connection, loses them at once. */
 export function createLeases(url: string, log: Log): Leases {
   let client: Promise<pg.Client> | null = null;
   let answering: Promise<unknown> | null = null;
   let answeredAt = Number.NEGATIVE_INFINITY;
   const locked = new Set<string>();
-  let asked: Promise<unknown> = Promise.resolve();
-  /** A connection answers one question at a time. */
-  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
-    const answer = asked.then(ask, ask);
-    asked = answer;
-    return answer;
-  };
+  const turns = createTurns();
   const drop = () => {
     locked.clear();
-    // The next connection does not wait for what this one still owes.
-    asked = Promise.resolve();
+    turns.forget();
     const lost = client;
     client = null;
     lost
@@ -74,7 +85,8 @@ export function createLeases(url: string, log: Log): Leases {
   /** One question serves every lease that asks while it is open. */
   const answers = (connection: pg.Client) => {
     const askedAt = performance.now();
-    answering ??= inTurn(() => connection.query("select 1"))
+    answering ??= turns
+      .next(() => connection.query("select 1"))
       .then(() => {
         answeredAt = askedAt;
       })
@@ -83,6 +95,10 @@ export function createLeases(url: string, log: Log): Leases {
       });
     return answering;
   };
+  const pulse = setInterval(() => {
+    // Whoever asks for a lease next finds out what came of it.
+    if (locked.size > 0) client?.then(answers).catch(() => undefined);
+  }, PULSE_MS).unref();
   const held = async (name: string, doubt: boolean): Promise<boolean> => {
     const isTrusted = !doubt && performance.now() - answeredAt < TRUSTED_MS;
     if (isTrusted && locked.has(name)) return true;
@@ -94,7 +110,7 @@ export function createLeases(url: string, log: Log): Leases {
         await answers(connection);
         return locked.has(name);
       }
-      const { rows } = await inTurn(() =>
+      const { rows } = await turns.next(() =>
         connection.query<{ ok: boolean }>(
           "select pg_try_advisory_lock(hashtextextended($1, 0)) as ok",
           [`florin:${name}`],
@@ -112,6 +128,7 @@ export function createLeases(url: string, log: Log): Leases {
   return {
     lease: (name) => ({ held: (doubt) => held(name, doubt) }),
     async release() {
+      clearInterval(pulse);
       const connection = client;
       client = null;
       locked.clear();

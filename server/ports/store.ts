@@ -280,7 +280,7 @@ export type Tx = AreaTx & {
   ): Promise<Intent>;
   /** Stores signed bytes; false: another process stored its own transaction in this place. */
   insertTx(tx: Omit<StoredTx, "createdAt">): Promise<boolean>;
-  /** False: the intent has ended, and stays as it is. */
+  /** False: the intent has ended, and stays as it is; a revert that is not final can still be superseded. */
   setIntent(
     id: string,
     patch: Partial<
@@ -300,8 +300,8 @@ export type Tx = AreaTx & {
   hold(asset: string, reason: string): Promise<void>;
   /** Whether there is a hold on an asset; until this transaction ends no other begins. */
   isHeld(asset: string): Promise<boolean>;
-  /** Records one scanned block, its arrivals and the new cursor. */
-  recordBlock(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
+  /** Records one scanned block, its arrivals and the new cursor; false, and nothing done: another reader has moved the cursor. */
+  recordBlock(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<boolean>;
   /** Records arrivals of a block that counts as read already; what is known stays as it is. */
   recordArrivals(chain: string, block: BlockRef, transfers: InboundTransfer[]): Promise<void>;
   /** Stores how far the chain had come when it was read up to `scanned`; false: another reader has moved the cursor from there. */
@@ -398,7 +398,7 @@ export type Store = AreaStore & {
   ): Promise<{ option: PaymentOption; payment: Payment } | null>;
   /** Whether a transfer carrying this authorization nonce was seen in a block that still counts, and is no exception. */
   hasArrival(chain: string, payer: string, nonce: string): Promise<boolean>;
-  /** Whether a transfer in a block that still counts was attributed to this payment. */
+  /** Whether a transfer in a block that still counts was attributed to this payment, or may be yet: its capture reverted in a block that is not final. */
   hasTransferOf(paymentId: string): Promise<boolean>;
   /** Whether an arrival of this transaction is known and was not taken back by a reorganisation. */
   hasMovement(chain: string, txHash: string): Promise<boolean>;

@@ -19,8 +19,14 @@ export async function rpc<T = unknown>(
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });
-  const body = (await response.json()) as { result?: T; error?: { message: string } };
-  if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);
+  const body = (await response.json()) as {
+    result?: T;
+    error?: { message: string; data?: unknown };
+  };
+  if (body.error !== undefined) {
+    const { message, data } = body.error;
+    throw new Error(`${method}: ${message}${typeof data === "string" ? ` (${data})` : ""}`);
+  }
   return body.result as T;
 }
 

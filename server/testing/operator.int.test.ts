@@ -13,7 +13,7 @@ import { nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { until } from "./api.ts";
 import { explainCalls, PATIENCE_MS } from "./explain-calls.ts";
-import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
+import { createTestWorld, fromNowOn, type TestServer, type TestWorld } from "./world.ts";
 
 const CHAIN = "eip155:31337";
 /** What a payment of 12.50 USD leaves the demo merchant. */
@@ -112,17 +112,16 @@ const received = async () => {
   return BigInt(await rpc<string>(chain().url, "eth_call", [{ to: chain().usdc, data }, "latest"]));
 };
 
-/** How much of the server's log was there when the test under way began. */
-let logged = 0;
+/** The server with what it logs in the test under way. */
+let heard: TestServer;
 beforeEach(() => {
-  logged = server.output().length;
+  heard = fromNowOn(server);
 });
 
 /** The lines of the server's log of this test with these words in one line. */
 const linesWith = (...words: string[]) =>
-  server
+  heard
     .output()
-    .slice(logged)
     .split("\n")
     .filter((line) => words.every((word) => line.includes(word)));
 

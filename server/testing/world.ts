@@ -41,6 +41,16 @@ export type ServerOptions = {
 /** A process of ours under test. `baseUrl` is empty for a worker. */
 export type TestServer = Running & { baseUrl: string; output(): string; kill(): Promise<void> };
 
+/** The server without what it printed so far. */
+export function fromNowOn(server: TestServer): TestServer {
+  const before = server.output();
+  const output = () => {
+    const all = server.output();
+    return all.startsWith(before) ? all.slice(before.length) : all;
+  };
+  return { ...server, output };
+}
+
 /** The world's settings for a server in another mode: what only a sandbox may have is left out. */
 function settingsFor(world: World, env: Record<string, string>): Record<string, string> {
   const all = world.serverEnv;

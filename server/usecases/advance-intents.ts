@@ -4,7 +4,7 @@ import type { Services } from "#server/ports/services.ts";
 import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
 import { finishRefund } from "./execute-refunds.ts";
 import { takeForeign } from "./foreign-nonces.ts";
-import { broadcastStored, FILL_GAS, pushIntent, signAndStore } from "./push-intent.ts";
+import { broadcastStored, FILL_GAS, pushIntent, signAndStore, UNMINED } from "./push-intent.ts";
 import { knowsTransfer } from "./scan-chain.ts";
 
 /** An unfinished intent with its signed transactions, newest first. */
@@ -133,9 +133,7 @@ async function settleMined(
     await services.store.transaction((tx) =>
       tx.setIntent(open.intent.id, {
         state: "broadcast",
-        minedHash: null,
-        minedBlock: null,
-        minedBlockHash: null,
+        ...UNMINED,
       }),
     );
     const newest = open.txs[0];
@@ -163,22 +161,26 @@ async function settleReverted(
 ) {
   const { intent, txs } = open;
   const receipt = await firstReceipt(chain, txs);
-  const [newest] = txs;
   if (receipt === null) {
-    if (newest === undefined || intent.nonce < mined) return;
-    if (intent.nonce === mined) await replaceStuck(services, chain, open);
-    if (services.clock.now() % RESEND_EVERY_S === 0)
-      await broadcastStored(services, chain, intent, newest);
-  } else if (receipt.blockNumber <= head.finalized.number)
-    await services.store.transaction(async (tx) => {
-      await tx.bookRevert(intent.id, receipt);
-      await tx.post(
-        "gas",
-        `${intent.id}:${receipt.hash}`,
-        receipt.hash,
-        gasLines(intent.chain, receipt.gasCost),
-      );
-    });
+    const [newest] = txs;
+    if (intent.nonce < mined) return takeForeign(services, chain, intent, txs);
+    if (intent.nonce > mined || newest === undefined) return;
+    await replaceStuck(services, chain, open);
+    await broadcastStored(services, chain, intent, newest);
+    return;
+  }
+  if (receipt.blockNumber > head.finalized.number) return;
+  // Sent again it may have paid after all.
+  if (receipt.status === "success" && !(await knowsTransfer(services, chain, receipt))) return;
+  await services.store.transaction(async (tx) => {
+    await tx.bookRevert(intent.id, receipt);
+    await tx.post(
+      "gas",
+      `${intent.id}:${receipt.hash}`,
+      receipt.hash,
+      gasLines(intent.chain, receipt.gasCost),
+    );
+  });
 }
 
 /** The transaction all others of its signer wait for: replaced with higher fees once it is overdue. */

@@ -4,7 +4,7 @@ import type { LifetimeChain, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { StoredTx } from "#server/ports/store.ts";
 import { ABANDONED_AFTER_S, finish, type OpenIntent, recordMined } from "./advance-intents.ts";
-import { broadcastStored, pushIntent, signAndStore } from "./push-intent.ts";
+import { broadcastStored, pushIntent, signAndStore, UNMINED } from "./push-intent.ts";
 import { knowsArrival } from "./scan-stretches.ts";
 
 const LIMIT = 500;
@@ -98,9 +98,7 @@ async function advanceOne(
     await services.store.transaction((tx) =>
       tx.setIntent(intent.id, {
         state: "broadcast",
-        minedHash: null,
-        minedBlock: null,
-        minedBlockHash: null,
+        ...UNMINED,
       }),
     );
   if (fate.kind === "lapsed") return lapsed(services, chain, open, last);

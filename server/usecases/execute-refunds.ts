@@ -37,7 +37,7 @@ async function executeOne(services: Services, chain: ChainPort, due: Refund): Pr
     services.log.error({ refundId: due.id, reason, detail }, "a refund would not go through");
     // Less money on chain than the books say: nothing of this asset moves until somebody has looked.
     if (reason === "insufficient_balance")
-      await services.store.transaction((tx) =>
+      await whileUnsent(services, due, (tx) =>
         tx.hold(due.asset, "the intermediary account holds less than the ledger says"),
       );
     else

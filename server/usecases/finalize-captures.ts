@@ -39,6 +39,7 @@ export async function finalizeCaptures(services: Services, chain: ChainPort): Pr
 export async function orphanCaptures(services: Services, chain: ChainPort): Promise<void> {
   for (const capture of await services.store.orphanedCaptures(chain.facts.chain, LIMIT)) {
     const settlement = await services.store.settlement(capture.paymentId);
+    await failpoint("orphan.before_commit");
     const isGone = await services.store.transaction(async (tx) => {
       const payment = await tx.lockPayment(capture.paymentId);
       const current = await tx.captureOf(capture.paymentId);

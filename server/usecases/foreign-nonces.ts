@@ -1,7 +1,7 @@
 import type { NonceChain } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Intent, StoredTx } from "#server/ports/store.ts";
-import { FILL_GAS, signAndStore } from "./push-intent.ts";
+import { FILL_GAS, signAndStore, UNMINED } from "./push-intent.ts";
 
 /** How long the use of a nonce must have been on record before an intent ends by it: a node that answers late ends none. */
 const SURE_AFTER_S = 10;
@@ -73,7 +73,7 @@ async function endForeign(services: Services, chain: NonceChain, intent: Intent)
   await store.transaction(async (tx) => {
     // Payments before everything else, in one order, so that no two wait for each other.
     for (const id of payments.filter((id) => id !== null).toSorted()) await tx.lockPayment(id);
-    await tx.setIntent(intent.id, { state: "superseded" });
+    await tx.setIntent(intent.id, { state: "superseded", ...UNMINED });
     await tx.setSettlements(
       sent.map(({ id }) => id),
       { state: "blocked", detail: `${what}; find out what it did before another try` },

@@ -6,6 +6,9 @@ import type { Intent, StoredTx } from "#server/ports/store.ts";
 /** Gas of a zero-value self-transfer. */
 export const FILL_GAS = 21_000n;
 
+/** What an intent says of its block while it is in none. */
+export const UNMINED = { minedHash: null, minedBlock: null, minedBlockHash: null };
+
 const ENDED = new Set<Intent["state"]>(["final", "reverted", "superseded"]);
 
 /**

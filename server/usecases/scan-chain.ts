@@ -49,11 +49,15 @@ async function arrivalsIn(services: Services, chain: NonceChain, block: BlockRef
   return chain.inboundTransfers(block, await watchedAccounts(services, chain));
 }
 
-async function scanOne(services: Services, chain: NonceChain, block: BlockRef): Promise<void> {
+/** False: another reader has moved the cursor, and nothing was recorded. */
+async function scanOne(services: Services, chain: NonceChain, block: BlockRef): Promise<boolean> {
   const transfers = await arrivalsIn(services, chain, block);
   await failpoint("watch.before_record");
-  await services.store.transaction((tx) => tx.recordBlock(chain.facts.chain, block, transfers));
+  const isRecorded = await services.store.transaction((tx) =>
+    tx.recordBlock(chain.facts.chain, block, transfers),
+  );
   await failpoint("watch.after_record");
+  return isRecorded;
 }
 
 /**
@@ -97,6 +101,8 @@ export async function scanChain(
   const name = chain.facts.chain;
   const head = await chain.head();
   if (headKey(head) === scanned.head) return { head, moved: false, caughtUp: true };
+  // Until this one is read to its end: a chain may come back to a head it had left.
+  scanned.head = "";
   let at = await readUpTo(services, chain, head);
   let moved = false;
   // A head below what was read is a lagging node, unless its block is not the one we read.
@@ -115,8 +121,9 @@ export async function scanChain(
       await rewind(services, chain, at);
       return { head, moved: true, caughtUp: false };
     }
-    await scanOne(services, chain, block);
     moved = true;
+    // Another reader is ahead of this one.
+    if (!(await scanOne(services, chain, block))) return { head, moved, caughtUp: false };
     at = block;
   }
   const reached = at;

@@ -13,12 +13,14 @@ import {
   reorgBeforeSuccess,
 } from "./faults-chain.ts";
 import {
+  crashWhileOrphaning,
   crashWhileRewinding,
   heldWhileSettling,
   judgedAfterReorg,
   revertedThenGone,
   revertRecordedTwice,
   rewoundTooLate,
+  takenBackTwice,
 } from "./faults-overtaken.ts";
 import {
   databaseProcessKilled,
@@ -102,6 +104,7 @@ const FAULTS: Record<string, Driver> = {
   "secret-rotated": secretRotated,
   "settlement-answer-lost": settlementAnswerLost,
   "settlement-made-twice": settlementMadeTwice,
+  "taken-back-twice": takenBackTwice,
   "two-servers": twoServers,
   "two-workers-settle": twoWorkersSettle,
   "two-workers-submit": twoWorkersSubmit,
@@ -113,6 +116,7 @@ const SPECIAL: Record<string, Driver> = {
   "claim.before_commit": (stage) => crashWhileClaiming(stage, "claim.before_commit"),
   "claim.after_commit": (stage) => crashWhileClaiming(stage, "claim.after_commit"),
   "expire.before_change": crashWhileExpiring,
+  "orphan.before_commit": (stage) => crashWhileOrphaning(stage, "orphan.before_commit"),
   "replace.after_store": killedDuringReplacement,
   "rewind.before_commit": (stage) => crashWhileRewinding(stage, "rewind.before_commit"),
   "rewind.after_commit": (stage) => crashWhileRewinding(stage, "rewind.after_commit"),

@@ -1,6 +1,15 @@
 import { expect } from "vitest";
 import type { TestServer } from "../world.ts";
-import { beginPlay, diedAt, type Play, recover, sent, statusOf, waitsAt } from "./finish.ts";
+import {
+  becomes,
+  beginPlay,
+  diedAt,
+  type Play,
+  recover,
+  sent,
+  statusOf,
+  waitsAt,
+} from "./finish.ts";
 import { confirmWithRival } from "./front-run.ts";
 import { neverStuck, release, runCli, type Stage } from "./stage.ts";
 
@@ -61,6 +70,43 @@ export async function judgedAfterReorg(stage: Stage): Promise<void> {
   expect(await statusOf(stage, play)).toBe("processing");
   release(worker);
   await play.expectOneOfEverything();
+}
+
+const capturesOf = (stage: Stage, play: Play) =>
+  stage.rows<{ status: string }>(
+    `select status from capture where payment_id = $1 order by ordinal`,
+    [play.journey.id()],
+  );
+
+/** A worker is about to take a success's capture back; before it does, another one has, and the payment was settled on the new fork. */
+export async function takenBackTwice(stage: Stage): Promise<void> {
+  const point = "orphan.before_commit";
+  const { play, server, worker } = await inHandsOf(stage, `${point}:hang`);
+  await play.journey.advance(server.baseUrl);
+  await sent(stage, play);
+  await stage.mine();
+  await becomes(stage, play, "succeeded");
+  await stage.rpc("anvil_reorg", [1, []]);
+  await waitsAt(stage, worker, point);
+  await takeOver(stage);
+  await play.expectOneOfEverything();
+  release(worker);
+  await stage.looked(10);
+  expect(await capturesOf(stage, play)).toEqual([{ status: "orphaned" }, { status: "finalized" }]);
+  await play.expectOneOfEverything();
+}
+
+/** Killed before a capture is taken back whose block is gone. */
+export async function crashWhileOrphaning(stage: Stage, point: string): Promise<void> {
+  const play = await beginPlay(stage);
+  const armed = await stage.start({ armed: `${point}:exit`, registry });
+  await play.journey.advance(armed.baseUrl);
+  await sent(stage, play);
+  await stage.mine();
+  await becomes(stage, play, "succeeded");
+  await stage.rpc("anvil_reorg", [1, []]);
+  await diedAt(stage, armed, point);
+  await recover(stage, play, { registry });
 }
 
 /** A worker has found where the chain forked; before it goes back, another one has, and the payment was settled on the new fork. */

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { until } from "../api.ts";
 import { expectInvariants } from "../native/invariants.ts";
-import { signTransaction, solanaShop } from "../solana.ts";
+import { makeBlock, signTransaction, solanaShop } from "../solana.ts";
 import { createTestWorld } from "../world.ts";
 import { ended } from "./stage.ts";
 
@@ -11,17 +11,11 @@ const MARGIN = 20;
 type Shop = ReturnType<typeof solanaShop>;
 
 /** The chain's clock. While it stands still, no lifetime runs down, however long a start takes; what is sent then is mined later. */
-const clockOf = ({ rpc }: Shop) => ({
+const clockOf = ({ rpc, chain }: Shop) => ({
   stop: () => rpc("surfnet_pauseClock"),
   goOn: () => rpc("surfnet_resumeClock"),
   height: () => rpc<number>("getBlockHeight", [{ commitment: "processed" }]),
-  /** Makes one block. */
-  async tick() {
-    const { absoluteSlot } = await rpc<{ absoluteSlot: number }>("getEpochInfo", [
-      { commitment: "processed" },
-    ]);
-    await rpc("surfnet_timeTravel", [{ absoluteSlot: absoluteSlot + 1 }]);
-  },
+  tick: () => makeBlock(chain().rpcUrl),
 });
 
 /**

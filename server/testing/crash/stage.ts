@@ -8,7 +8,13 @@ import { rpc } from "#server/sandbox/node-rpc.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { actors } from "../api.ts";
 import { type RpcProxy, startRpcProxy } from "../rpc-proxy.ts";
-import { createTestWorld, type ServerOptions, type TestServer, type TestWorld } from "../world.ts";
+import {
+  createTestWorld,
+  fromNowOn,
+  type ServerOptions,
+  type TestServer,
+  type TestWorld,
+} from "../world.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 
 /** Longest wait for anything a row waits for. */
@@ -67,16 +73,6 @@ type Started = {
   isPlain: boolean;
   hasEnded: boolean;
 };
-
-/** The server without what it printed so far. */
-function fromNowOn(server: TestServer): TestServer {
-  const before = server.output();
-  const output = () => {
-    const all = server.output();
-    return all.startsWith(before) ? all.slice(before.length) : all;
-  };
-  return { ...server, output };
-}
 
 /** The registry of chains whose blocks come as fast as here; the second one is looked at less often, since little happens there. */
 const inAHurry = (registry: Registry): Registry => ({
