@@ -1,7 +1,7 @@
 import { failpoint } from "#server/platform/failpoint.ts";
 import type { ChainHead, Fees, NonceChain, Receipt } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
-import type { Intent, LedgerLine, StoredTx } from "#server/ports/store.ts";
+import type { Intent, StoredTx, Tx } from "#server/ports/store.ts";
 import { finishRefund } from "./execute-refunds.ts";
 import { takeForeign } from "./foreign-nonces.ts";
 import { broadcastStored, FILL_GAS, pushIntent, signAndStore, UNMINED } from "./push-intent.ts";
@@ -31,10 +31,12 @@ export function replacementFees(last: Fees, market: Fees): Fees | null {
   return maxFee > market.maxFee * FEE_CAP_TIMES ? null : { maxFee, maxPriorityFee };
 }
 
-const gasLines = (chain: string, cost: bigint): LedgerLine[] => [
-  { kind: "gas_expense", asset: `${chain}/native`, merchantId: null, amount: cost },
-  { kind: "network", asset: `${chain}/native`, merchantId: null, amount: -cost },
-];
+/** Books what a transaction of an intent has cost, once. */
+const postGas = (tx: Tx, { id, chain }: Intent, { hash, gasCost }: Receipt): Promise<boolean> =>
+  tx.post("gas", `${id}:${hash}`, hash, [
+    { kind: "gas_expense", asset: `${chain}/native`, merchantId: null, amount: gasCost },
+    { kind: "network", asset: `${chain}/native`, merchantId: null, amount: -gasCost },
+  ]);
 
 /** A receipt was found: mined, or for a capture that reverted, at its end. */
 export async function recordMined(
@@ -104,12 +106,7 @@ export async function finish(
     await tx.setIntent(intent.id, {
       state: filled ? "superseded" : receipt.status === "reverted" ? "reverted" : "final",
     });
-    await tx.post(
-      "gas",
-      `${intent.id}:${receipt.hash}`,
-      receipt.hash,
-      gasLines(intent.chain, receipt.gasCost),
-    );
+    await postGas(tx, intent, receipt);
   });
 }
 
@@ -174,12 +171,7 @@ async function settleReverted(
   if (receipt.status === "success" && !(await knowsTransfer(services, chain, receipt))) return;
   await services.store.transaction(async (tx) => {
     await tx.bookRevert(intent.id, receipt);
-    await tx.post(
-      "gas",
-      `${intent.id}:${receipt.hash}`,
-      receipt.hash,
-      gasLines(intent.chain, receipt.gasCost),
-    );
+    await postGas(tx, intent, receipt);
   });
 }
 
