@@ -148,6 +148,7 @@ test("a worker that was paused while the other took over", async () => {
     );
     process.kill(first.pid, "SIGCONT");
   });
+  expect((await heldBy()).filter((port) => earlier.includes(port))).toEqual([]);
   await allSettled(world, purchases, 60_000);
   await expectPaidOnce(world, { purchases: bought, shops, before });
   // Back to where the first has both chains, for whoever comes next.

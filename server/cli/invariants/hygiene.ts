@@ -81,38 +81,36 @@ async function storedAnswers(context: Context): Promise<Finding> {
 
 type GasRow = {
   id: string;
-  state: string;
   gas_cost: string | null;
   mined_hash: string | null;
   posted: string;
 };
 
-/** What was posted for the gas of each intent, over all its transactions. */
-const GAS = `select i.id, i.state, i.gas_cost, i.mined_hash, coalesce((
+/**
+ * Intents `i` that have a cost: what ended without a transaction of its own, since its nonce was used elsewhere, cost nothing, and what a
+ * revert costs is known once it is final.
+ */
+const HAS_COST = `(i.state = 'final' or (i.state = 'reverted' and i.gas_cost is not null)
+  or (i.state = 'superseded' and i.mined_hash is not null))`;
+
+/** What was posted for the gas of each such intent. */
+const GAS = `select i.id, i.gas_cost, i.mined_hash, coalesce((
     select sum(e.amount) from ledger_tx t join ledger_entry e on e.tx_id = t.id
     join ledger_account a on a.id = e.account_id and a.kind = 'gas_expense' and a.asset = i.chain || '/native'
     where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash), 0)::text as posted
-  from chain_intent i where i.chain = $1`;
+  from chain_intent i where i.chain = $1 and ${HAS_COST}`;
 
 const GAS_PROBLEMS = [
   `select format('gas of %s is posted, and no such transaction was stored', t.subject)
    from ledger_tx t where t.reason = 'gas' and not exists (
      select 1 from chain_tx k where t.subject = k.intent_id || ':' || k.hash)`,
   `select format('%s ended with %s and posted no gas', i.id, i.mined_hash) from chain_intent i
-   where (i.state = 'final' or (i.state = 'reverted' and i.gas_cost is not null)
-       or (i.state = 'superseded' and i.mined_hash is not null)) and not exists (
+   where ${HAS_COST} and not exists (
      select 1 from ledger_tx t where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash)`,
 ];
 
 async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
-  const rows = await context.query<GasRow>(GAS, [view.chain]);
-  // What ended without a transaction of its own, since its nonce was used elsewhere, cost nothing; what a revert costs is known once it is final.
-  const ended = rows.filter(
-    ({ state, mined_hash, gas_cost }) =>
-      state === "final" ||
-      (state === "reverted" && gas_cost !== null) ||
-      (state === "superseded" && mined_hash !== null),
-  );
+  const ended = await context.query<GasRow>(GAS, [view.chain]);
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {
     const receipt = receipts.get(mined_hash ?? "");

@@ -1,15 +1,6 @@
 import { expect } from "vitest";
 import type { TestServer } from "../world.ts";
-import {
-  becomes,
-  beginPlay,
-  diedAt,
-  type Play,
-  recover,
-  sent,
-  statusOf,
-  waitsAt,
-} from "./finish.ts";
+import { beginPlay, diedAt, type Play, recover, sent, statusOf, waitsAt } from "./finish.ts";
 import { confirmWithRival } from "./front-run.ts";
 import { neverStuck, release, runCli, type Stage } from "./stage.ts";
 
@@ -45,6 +36,21 @@ const movements = (stage: Stage, hash: string, state: string) =>
     ({ length }) => length > 0,
     `the transfer is ${state}`,
   );
+
+/** The payment's transfer is mined, and read by then; once the payment is `status`, its block goes away. */
+async function vanishes(
+  stage: Stage,
+  play: Play,
+  { baseUrl }: TestServer,
+  status: "processing" | "succeeded",
+): Promise<void> {
+  await play.journey.advance(baseUrl);
+  const hash = await sent(stage, play);
+  await stage.mine();
+  await movements(stage, hash, status === "succeeded" ? "credited" : "seen");
+  expect(await statusOf(stage, play)).toBe(status);
+  await stage.rpc("anvil_reorg", [1, []]);
+}
 
 /** A worker is about to count a transfer as the payment; before it does, another one has read that the transfer is gone. */
 export async function judgedAfterReorg(stage: Stage): Promise<void> {
@@ -82,11 +88,7 @@ const capturesOf = (stage: Stage, play: Play) =>
 export async function takenBackTwice(stage: Stage): Promise<void> {
   const point = "orphan.before_commit";
   const { play, server, worker } = await inHandsOf(stage, `${point}:hang`);
-  await play.journey.advance(server.baseUrl);
-  await sent(stage, play);
-  await stage.mine();
-  await becomes(stage, play, "succeeded");
-  await stage.rpc("anvil_reorg", [1, []]);
+  await vanishes(stage, play, server, "succeeded");
   await waitsAt(stage, worker, point);
   await takeOver(stage);
   await play.expectOneOfEverything();
@@ -100,11 +102,7 @@ export async function takenBackTwice(stage: Stage): Promise<void> {
 export async function crashWhileOrphaning(stage: Stage, point: string): Promise<void> {
   const play = await beginPlay(stage);
   const armed = await stage.start({ armed: `${point}:exit`, registry });
-  await play.journey.advance(armed.baseUrl);
-  await sent(stage, play);
-  await stage.mine();
-  await becomes(stage, play, "succeeded");
-  await stage.rpc("anvil_reorg", [1, []]);
+  await vanishes(stage, play, armed, "succeeded");
   await diedAt(stage, armed, point);
   await recover(stage, play, { registry });
 }
@@ -117,11 +115,7 @@ export async function rewoundTooLate(stage: Stage): Promise<void> {
     `${points.before}:hang,${points.after}:hang`,
     DEEP,
   );
-  await play.journey.advance(server.baseUrl);
-  const hash = await sent(stage, play);
-  await stage.mine();
-  await movements(stage, hash, "seen");
-  await stage.rpc("anvil_reorg", [1, []]);
+  await vanishes(stage, play, server, "processing");
   await waitsAt(stage, worker, points.before);
   await takeOver(stage);
   await play.expectOneOfEverything();
@@ -139,11 +133,7 @@ export async function rewoundTooLate(stage: Stage): Promise<void> {
 export async function crashWhileRewinding(stage: Stage, point: string): Promise<void> {
   const play = await beginPlay(stage, DEEP);
   const armed = await stage.start({ armed: `${point}:exit`, registry });
-  await play.journey.advance(armed.baseUrl);
-  const hash = await sent(stage, play);
-  await stage.mine();
-  await movements(stage, hash, "seen");
-  await stage.rpc("anvil_reorg", [1, []]);
+  await vanishes(stage, play, armed, "processing");
   await diedAt(stage, armed, point);
   await recover(stage, play, { registry });
 }
