@@ -146,10 +146,10 @@ test("proof of the account first", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account({ usdc: 20_000_000n }));
   const buyer = buyerOn(page);
   await buyer.open(await shop.create({ merchant: shop.merchants.proving }));
-  const release = wallet.holdNext("personal_sign");
+  const held = wallet.holdNext("personal_sign");
   await buyer.pay(USDC);
   await buyer.sees("Show that the account is yours");
-  release();
+  held.release();
   await buyer.seesPaid();
   const signed = wallet.calls.map(({ method }) => method).filter((one) => /sign/i.test(one));
   expect(signed).toEqual(["personal_sign", "eth_signTypedData_v4"]);

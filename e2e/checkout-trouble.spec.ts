@@ -54,14 +54,14 @@ test("pressed twice", async ({ page, context, shop }) => {
   const wallet = await shop.wallet(context, await shop.account(RICH));
   const buyer = buyerOn(page);
   await buyer.open(await shop.create());
-  const release = wallet.holdNext("eth_requestAccounts");
+  const held = wallet.holdNext("eth_requestAccounts");
   const list = page.getByRole("list", { name: "Wallets" });
   await list.getByRole("button", { name: "Test Wallet" }).dblclick();
   await buyer.sees("Look in your wallet");
   wallet.refuseNext("eth_requestAccounts", -32002, "Already processing eth_requestAccounts.");
   await buyer.click("Try again");
   await buyer.sees("Test Wallet did not connect");
-  release();
+  held.release();
   await buyer.pick(USDC);
   await buyer.click(/^Pay /);
   await buyer.seesPaid();
@@ -118,13 +118,14 @@ test("a moved price", async ({ page, context, shop }) => {
   const buyer = buyerOn(page);
   const payment = await shop.create({ unit: "iso4217/EUR" });
   await buyer.open(payment);
-  const release = wallet.holdNext("eth_signTypedData_v4");
+  const held = wallet.holdNext("eth_signTypedData_v4");
   await buyer.pay(/13\.50 USDC/);
   await buyer.sees("Confirm in Test Wallet");
+  await held.reached;
   await shop.setPrice("EUR / USD", 112_000_000n);
   try {
     await shop.offers(payment, account, 14_000_000n);
-    release();
+    held.release();
     await buyer.sees("The amount has changed");
     await buyer.reads(/13\.50/);
     expect(await shop.holds("usdc", account.address)).toBe(100_000_000n);
@@ -161,14 +162,15 @@ test("expiry while it is open", async ({ page, context, shop }) => {
   const payment = await shop.create();
   const buyer = buyerOn(page);
   await buyer.open(payment);
-  const release = wallet.holdNext("eth_signTypedData_v4");
+  const held = wallet.holdNext("eth_signTypedData_v4");
   await buyer.pay(USDC);
   await buyer.sees("Confirm in Test Wallet");
+  await held.reached;
   await shop.closesIn(payment, 5);
   await buyer.sees("The time to pay is over");
   await buyer.reads(/Nothing was charged/);
   const late = page.waitForResponse(/checkout\.confirm/);
-  release();
+  held.release();
   expect((await late).ok()).toBe(false);
   await shop.reaches(payment, "expired");
   await page.reload();
@@ -183,12 +185,13 @@ test("two tabs", async ({ page, context, shop }) => {
   const [first, second] = [buyerOn(page), buyerOn(await context.newPage())];
   await first.open(payment);
   await second.open(payment);
-  const release = wallet.holdNext("eth_signTypedData_v4");
+  const held = wallet.holdNext("eth_signTypedData_v4");
   await first.pay(USDC);
   await first.sees("Confirm in Test Wallet");
+  await held.reached;
   await second.connect();
   await second.reads(/being paid in another tab/);
-  release();
+  held.release();
   await first.seesPaid();
   await second.seesPaid();
   expect(wallet.count("eth_signTypedData_v4")).toBe(1);
@@ -214,11 +217,12 @@ test("a reload at every step", async ({ page, context, shop }) => {
   await buyer.pay(USDC);
   await buyer.sees("You declined in Test Wallet");
   await again();
-  const release = wallet.holdNext("eth_signTypedData_v4");
+  const held = wallet.holdNext("eth_signTypedData_v4");
   await buyer.pay(USDC);
   await buyer.sees("Confirm in Test Wallet");
+  await held.reached;
   await again();
-  release();
+  held.release();
   await buyer.pay(USDC);
   await buyer.sees(/Received|Confirming|Payment complete/, CHAIN_MS);
   await page.reload();
@@ -238,13 +242,14 @@ test("offline and back", async ({ page, context, shop }) => {
   await buyer.sees("No connection right now");
   await context.setOffline(false);
   await buyer.sees("Choose how to pay");
-  const release = wallet.holdNext("eth_signTypedData_v4");
+  const held = wallet.holdNext("eth_signTypedData_v4");
   await buyer.pay(USDC);
   await buyer.sees("Confirm in Test Wallet");
+  await held.reached;
   await context.setOffline(true);
   await buyer.sees("No connection right now");
   const lost = page.waitForEvent("requestfailed", (one) => one.url().includes("checkout.confirm"));
-  release();
+  held.release();
   await lost;
   await context.setOffline(false);
   await buyer.seesPaid();
@@ -289,14 +294,15 @@ test("sent, then refused", async ({ page, context, shop }) => {
   const payment = await shop.create();
   const buyer = buyerOn(page);
   await buyer.open(payment);
-  const release = wallet.holdNext("eth_sendTransaction");
+  const held = wallet.holdNext("eth_sendTransaction");
   await buyer.pay(/ETH/);
   await buyer.sees("Confirm in Test Wallet");
+  await held.reached;
   await shop.cancel(payment);
   await buyer.reads("Test Wallet still shows the request. Decline it there");
   const goOn = await shop.holdBlocks();
   try {
-    release();
+    held.release();
     await buyer.sees("Your money arrived too late");
     await buyer.reads(/You sent .* after this payment had closed/);
     // So it says after a reload and in another tab, before the money is there.
@@ -314,6 +320,69 @@ test("sent, then refused", async ({ page, context, shop }) => {
   await buyer.sees("Your money arrived too late");
   await buyer.reads(/arrived after this payment had closed\. It is not lost/);
   expect(wallet.count("eth_sendTransaction")).toBe(1);
+});
+
+// Guarantee: a wallet that went away while it sent may have sent: its buyer is not told that nothing was charged, and sees the money when it is there.
+test("closed while it is not clear whether it was sent", async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account());
+  const payment = await shop.create();
+  const buyer = buyerOn(page);
+  await buyer.open(payment);
+  wallet.vanishNext("eth_sendTransaction");
+  const goOn = await shop.holdBlocks();
+  try {
+    await buyer.pay(/ETH/);
+    await buyer.sees("Did Test Wallet send the payment?");
+    expect((await shop.cancel(payment)).status).toBe(200);
+    await buyer.sees("Demo Shop cancelled this payment");
+    await buyer.reads("Test Wallet gave no clear answer. If it shows the payment as sent");
+    await expect(page.getByText("Nothing was charged")).toHaveCount(0);
+  } finally {
+    await goOn();
+  }
+  await buyer.sees("Your money arrived too late");
+  await buyer.reads(/ETH on .* arrived after this payment had closed/);
+});
+
+// Guarantee: once a page knows that its payment is closed, no wallet is asked for anything any more, and none is said to have been, at whatever step the buyer was.
+test("closed before the wallet is asked", async ({ page, context, shop }) => {
+  const wallet = await shop.wallet(context, await shop.account());
+  const buyer = buyerOn(page);
+  const seesClosed = async () => {
+    await buyer.sees(/cancelled this payment/);
+    await expect(page.getByText("still shows the request")).toHaveCount(0);
+  };
+  const proved = await shop.create({ merchant: shop.merchants.proving });
+  const held = wallet.holdNext("personal_sign");
+  await buyer.open(proved);
+  await buyer.pay(/ETH/);
+  await held.reached;
+  await shop.cancel(proved);
+  await seesClosed();
+  held.release();
+  await seesClosed();
+  // The calls for the wallet are asked for before the shop cancels, or come too late for that.
+  for (const isServed of [true, false]) {
+    const payment = await shop.create();
+    const [underway, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route("**/checkout.fetch**", async (route) => {
+      const early = isServed ? await route.fetch() : null;
+      underway.resolve();
+      await closed.promise;
+      await route.fulfill({ response: early ?? (await route.fetch()) });
+    });
+    await buyer.open(payment);
+    await buyer.pay(/ETH/);
+    await underway.promise;
+    await shop.cancel(payment);
+    await seesClosed();
+    const answer = page.waitForResponse(/checkout\.fetch/);
+    closed.resolve();
+    expect((await answer).ok()).toBe(isServed);
+    await seesClosed();
+    await page.unroute("**/checkout.fetch**");
+  }
+  expect(wallet.count("eth_sendTransaction")).toBe(0);
 });
 
 // Guarantee: a buyer can call a payment off, the shop too; both see by whom, and nobody can pay it any more.

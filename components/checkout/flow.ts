@@ -1,5 +1,6 @@
 import type { WalletFailure, WalletInfo } from "#components/wallet/kit.ts";
 import type { CheckoutOption, CheckoutOptions, ShownMoney } from "#server/contract/checkout.ts";
+import { isSentByWallet } from "./results.ts";
 
 /** A wallet that gave its accounts (CAIP-10 on every network of the payment). */
 type Connected = { wallet: WalletInfo; accounts: string[] };
@@ -32,7 +33,8 @@ export type Step =
   | ({ at: "choosing"; chosen: string | null } & Found)
   | ({ at: "information" } & Paying)
   | ({ at: "approval" } & Paying)
-  | ({ at: "asking"; ask: Ask; switching: boolean; again?: true } & Paying)
+  /** `shown`: the wallet has it; before that its calls are still fetched. */
+  | ({ at: "asking"; ask: Ask; switching: boolean; shown: boolean; again?: true } & Paying)
   | ({ at: "approved"; txUrl: string | null } & Paying)
   | ({ at: "handing_in" } & Paying)
   | ({ at: "unsure" } & Paying)
@@ -57,7 +59,7 @@ export type FlowEvent =
   | { type: "pick"; optionId: string }
   | { type: "pay"; option: CheckoutOption }
   | { type: "information_given" }
-  | { type: "ask"; index: number; ask: Ask; switching: boolean }
+  | { type: "ask"; index: number; ask: Ask; switching: boolean; shown: boolean }
   | { type: "approved"; index: number; txUrl: string | null }
   | { type: "refused"; why: Refusal; switching: boolean }
   | { type: "unsure" }
@@ -91,7 +93,7 @@ function begin(paying: Paying): Step {
   if (option.needsData) return { at: "information", ...paying };
   if (needsApproval(option)) return { at: "approval", ...paying };
   const kind = option.steps[0]?.kind ?? "sign";
-  return { at: "asking", ...paying, ask: { kind, to: null }, switching: false };
+  return { at: "asking", ...paying, ask: { kind, to: null }, switching: false, shown: false };
 }
 
 function requote(from: Paying, found: CheckoutOptions, why?: Rejection): Step {
@@ -120,6 +122,18 @@ const paying = (step: Paying): Paying => ({
   option: step.option,
   index: step.index,
 });
+
+/** Whether a wallet is being asked to send, and may do so at any moment. */
+export const isSending = (step: Step): boolean =>
+  step.at === "asking" && step.shown && step.ask.kind === "send" && !step.switching;
+
+/** Whether the wallet has sent the money, and the server may not know of it yet. */
+export const isSent = (step: Step): boolean =>
+  step.at === "sent_late" || (step.at === "handing_in" && isSentByWallet(step.option));
+
+/** Whether money may reach the payment by a wallet's own sending, whatever becomes of the payment meanwhile. */
+export const mayArrive = (step: Step): boolean =>
+  isSending(step) || isSent(step) || step.at === "unsure";
 
 /** Whether what the wallet gave is on its way, and nothing on this page can take it back. */
 const isOut = ({ at }: Step): boolean => at === "handing_in" || at === "sent_late";
@@ -171,6 +185,7 @@ function whilePaying(step: Step & Paying, event: FlowEvent): Step {
         index: event.index,
         ask: event.ask,
         switching: event.switching,
+        shown: event.shown,
         ...(step.at === "asking" && step.again ? { again: true } : {}),
       };
     case "approved":

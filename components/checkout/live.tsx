@@ -13,9 +13,10 @@ import type { WalletChain } from "#components/wallet/kit.ts";
 import type { CheckoutView, ShownMoney } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
-import type { Step } from "./flow.ts";
+import { isSending, isSent, type Step } from "./flow.ts";
 import { loadCode } from "./load-code.ts";
 import { phaseOf, titleOf } from "./phase.ts";
+import type { OpenEnd } from "./screen-props.ts";
 import { Stage } from "./stage.tsx";
 import { screenOf, tookNothing } from "./state.ts";
 import { tabMemory } from "./tab-memory.ts";
@@ -71,14 +72,15 @@ function useTitle(title: string): void {
 function useSent(step: Step): ShownMoney | null {
   const asked = useRef<ShownMoney | null>(null);
   if ("option" in step) asked.current = step.option.money;
-  return step.at === "sent_late" ? asked.current : null;
+  return isSent(step) ? asked.current : null;
 }
 
-/** The name of the wallet that is asked to send, and would send to a payment that closed; null: none is. */
-const stillAsking = (step: Step, view: CheckoutView): string | null =>
-  step.at === "asking" && step.ask.kind === "send" && !step.switching && tookNothing(view.stage)
-    ? step.wallet.name
-    : null;
+/** The wallet that may send to a payment which closed, or may have; null: none. */
+function openEndOf(step: Step, view: CheckoutView): OpenEnd | null {
+  if (!tookNothing(view.stage) || !("wallet" in step)) return null;
+  if (step.at === "unsure") return { wallet: step.wallet.name, isAsked: false };
+  return isSending(step) ? { wallet: step.wallet.name, isAsked: true } : null;
+}
 
 /** The form for the account that pays, while its details are asked for; false: it is not shown, or its code is not here yet. */
 function useDetailsForm(step: Step, view: CheckoutView, act: (action: PageAction) => void) {
@@ -163,7 +165,7 @@ export function LiveCheckout({
           form,
           returns,
           sent,
-          stillAsks: stillAsking(step, view),
+          openEnd: openEndOf(step, view),
         }}
       />
       {asksCancel && (

@@ -9,7 +9,14 @@ import type { CheckoutOption, CheckoutOptions, CheckoutView } from "#server/cont
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import { targetOf } from "./ask-target.ts";
-import { type FlowEvent, needsApproval, type Rejection, type Step, sameWay } from "./flow.ts";
+import {
+  type FlowEvent,
+  isSending,
+  needsApproval,
+  type Rejection,
+  type Step,
+  sameWay,
+} from "./flow.ts";
 import { backoff } from "./load-code.ts";
 import { refusalIn } from "./refusal.ts";
 import { judge, rejectionIn } from "./rejection.ts";
@@ -34,6 +41,8 @@ export type PayerParts = {
   chains: readonly WalletChain[];
   lock: TabLock;
   step: () => Step;
+  /** False once this page knows that nothing more is to be paid: then no wallet is asked for anything. */
+  isOpen: () => boolean;
   dispatch: (event: FlowEvent) => void;
   see: (view: CheckoutView) => void;
   wake: () => void;
@@ -45,9 +54,6 @@ const BETWEEN_STEPS_MS = 2_500;
 const MORE_LOOKS = 2;
 /** How a transfer's confirm is refused once its payment is over. */
 const CLOSED = new Set(["payment_expired", "invalid_state"]);
-/** How often, and how many times, a closed payment is read for money that is on its way: ten minutes. */
-const ARRIVAL_EVERY_MS = 3_000;
-const ARRIVAL_LOOKS = 200;
 /** A wallet was asked for a permission, and its answer says nothing. */
 const UNCLEAR = { type: "refused", why: "unknown", switching: false } as const;
 
@@ -188,8 +194,7 @@ export class Payer {
     const run = this.#run;
     const view = await this.#confirm(sent.optionId, sent.results).catch(() => null);
     if (view === null || run !== this.#run) return;
-    if (tookNothing(view.stage)) return this.#seeArrival(run);
-    this.#parts.dispatch({ type: "handed_in" });
+    this.#parts.dispatch({ type: tookNothing(view.stage) ? "sent_late" : "handed_in" });
   }
 
   #sent(): { optionId: string; results: Result[] } | null {
@@ -219,8 +224,7 @@ export class Payer {
       const step = this.#parts.step();
       const { at } = step;
       // A wallet that leaves while it sends may have sent: what it answers, if anything, decides.
-      if (change === "gone" && step.at === "asking" && step.ask.kind === "send" && !step.switching)
-        return this.#parts.dispatch({ type: "unsure" });
+      if (change === "gone" && isSending(step)) return this.#parts.dispatch({ type: "unsure" });
       if (change === "gone") {
         this.#run += at === "handing_in" ? 0 : 1;
         this.#parts.dispatch({ type: "wallet_gone" });
@@ -261,13 +265,13 @@ export class Payer {
       const { chain_id: chain } = action.data;
       const present = await session.chain();
       switching = present !== null && present !== chain;
-      if (run !== this.#run) return null;
-      dispatch({ type: "ask", index, ask, switching });
+      if (run !== this.#run || !this.#parts.isOpen()) return null;
+      dispatch({ type: "ask", index, ask, switching, shown: true });
       if (switching) {
         await session.switchTo(chain);
         switching = false;
-        if (run !== this.#run) return null;
-        dispatch({ type: "ask", index, ask, switching });
+        if (run !== this.#run || !this.#parts.isOpen()) return null;
+        dispatch({ type: "ask", index, ask, switching, shown: true });
       }
       const value = await session.execute(action.data, { account: option.account, index, total });
       const lack = lackOf(action.data.method, value);
@@ -315,31 +319,19 @@ export class Payer {
       try {
         const view = await this.#confirm(option.id, results);
         if (run !== this.#run) return;
-        if (isSent && tookNothing(view.stage)) return await this.#seeArrival(run);
+        if (isSent && tookNothing(view.stage)) return dispatch({ type: "sent_late" });
         return dispatch({ type: "handed_in" });
       } catch (error) {
         const refusal = refusalIn(error);
         if (refusal !== null && !refusal.retryable) {
           if (!isSent) return this.#afterRejection(option, error, run, again);
           // A transfer that was sent is never asked for twice: it is found, or handed in again.
-          if (CLOSED.has(refusal.code)) return this.#seeArrival(run);
+          if (CLOSED.has(refusal.code)) return dispatch({ type: "sent_late" });
           if (!judge(this.#parts, error)) dispatch({ type: "unsure" });
           return;
         }
         await pause(backoff(failures));
       }
-    }
-  }
-
-  /** The payment closed while the wallet sent: nobody reads a closed payment again, so its buyer's page does until the money is there. */
-  async #seeArrival(run: number): Promise<void> {
-    const { api, id, see, dispatch } = this.#parts;
-    dispatch({ type: "sent_late" });
-    for (let looks = 0; looks < ARRIVAL_LOOKS && run === this.#run; looks++) {
-      const view = await api.checkout.view.query({ id }).catch(() => null);
-      if (view !== null) see(view);
-      if (view !== null && view.arrivals.length > 0) return tabMemory.forget(this.#sentKey);
-      await pause(ARRIVAL_EVERY_MS);
     }
   }
 

@@ -31,13 +31,14 @@ test("asked once more", () => {
   const ask = { kind: "sign" as const, to: null };
   const first = nextStep(handingIn, { type: "again", found: renewed, option: anew });
   expect(first).toMatchObject({ at: "asking", again: true, option: anew });
-  const asked = nextStep(first, { type: "ask", index: 0, ask, switching: false });
+  const asked = nextStep(first, { type: "ask", index: 0, ask, switching: false, shown: true });
   expect(asked).toMatchObject({ at: "asking", again: true });
   const later = nextStep(nextStep(asked, { type: "hand_in" }), {
     type: "ask",
     index: 0,
     ask,
     switching: false,
+    shown: true,
   });
   expect(later).not.toHaveProperty("again");
   const allowed = { ...APPROVE_OPTION, needsData: false };

@@ -5,6 +5,9 @@ import type { Act } from "./act.ts";
 import type { Screen, StateName } from "./state.ts";
 import type { Words } from "./words.ts";
 
+/** A wallet, by its name, that still asks to send the money though the payment is closed; or that may have sent it, and does not say. */
+export type OpenEnd = { wallet: string; isAsked: boolean };
+
 /** What a screen is drawn from besides its own step. */
 export type ScreenProps = {
   words: Words;
@@ -22,8 +25,7 @@ export type ScreenProps = {
   form: ReactNode;
   /** What the wallet sent after the payment had closed, and the server has not seen yet; null: nothing. */
   sent: ShownMoney | null;
-  /** Name of the wallet that still asks to send the money, though the payment is closed; null: none does. */
-  stillAsks: string | null;
+  openEnd: OpenEnd | null;
   /** Whether it may go back to the shop by itself. */
   returns: boolean;
 };

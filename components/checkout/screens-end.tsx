@@ -64,10 +64,14 @@ const FAILED: Record<string, WordKey> = {
 };
 
 /** The payment is closed, and a wallet could still send its money. */
-function StillAsks({ props: { words, stillAsks } }: { props: ScreenProps }) {
-  if (stillAsks === null) return null;
-  return <Notice tone="warn">{words.t("notice.stillAsks", { wallet: stillAsks })}</Notice>;
+function StillAsks({ props: { words, openEnd } }: { props: ScreenProps }) {
+  if (openEnd?.isAsked !== true) return null;
+  return <Notice tone="warn">{words.t("notice.stillAsks", { wallet: openEnd.wallet })}</Notice>;
 }
+
+/** Nobody is told that nothing was charged while a wallet may have sent. */
+const helpOf = ({ words, openEnd }: ScreenProps, usual: string): string =>
+  openEnd?.isAsked === false ? words.t("notice.maySent", { wallet: openEnd.wallet }) : usual;
 
 /** Final, and no money was taken. */
 export function FailedScreen({ props }: { props: ScreenProps }) {
@@ -76,7 +80,7 @@ export function FailedScreen({ props }: { props: ScreenProps }) {
     <Panel
       sign={<Sign icon={X} tone="bad" />}
       title={t("state.failed.title")}
-      help={t(FAILED[props.view.failureCode ?? ""] ?? "state.failed.help")}
+      help={helpOf(props, t(FAILED[props.view.failureCode ?? ""] ?? "state.failed.help"))}
       main={<ReturnToShop props={props} to="error" label="action.newPayment" />}
     >
       <StillAsks props={props} />
@@ -93,7 +97,7 @@ export function ExpiredUnpaidScreen({ props }: { props: ScreenProps }) {
     <Panel
       sign={<Sign icon={Hourglass} />}
       title={t("state.expired_unpaid.title")}
-      help={t("state.expired_unpaid.help", { merchant: merchant.name })}
+      help={helpOf(props, t("state.expired_unpaid.help", { merchant: merchant.name }))}
       main={<ReturnToShop props={props} to="error" label="action.newPayment" />}
     >
       <StillAsks props={props} />
@@ -133,7 +137,7 @@ export function CancelledScreen({ props }: { props: ScreenProps }) {
     <Panel
       sign={<Sign icon={Ban} />}
       title={t("state.cancelled.title", { by: cancelledBy ?? "other", merchant: merchant.name })}
-      help={t("state.cancelled.help")}
+      help={helpOf(props, t("state.cancelled.help"))}
       main={<ReturnToShop props={props} to="error" />}
     >
       <StillAsks props={props} />

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextStep, type Step } from "./flow.ts";
+import { mayArrive, nextStep, type Step } from "./flow.ts";
 import {
   ACCOUNTS,
   APPROVE_OPTION,
@@ -59,16 +59,40 @@ test("offline", () => {
   expect(shown(idle, { offline: true, view: null })).toBe("offline");
 });
 
+// Guarantee: what a wallet has sent is never hidden behind a payment that closed; what it was only asked for is.
+test("sent to a closed payment", () => {
+  const view = { ...VIEW, stage: "cancelled", status: "cancelled", isFinal: true } as const;
+  const option = ETH_OPTION;
+  expect(option.steps.at(-1)?.kind).toBe("send");
+  const sent: Step = { at: "handing_in", ...paying, option };
+  expect(shown(sent, { view })).toBe("expired_paid");
+  expect(shown({ at: "sent_late" }, { view })).toBe("expired_paid");
+  const ask = { kind: "send", to: null } as const;
+  const asking = { at: "asking", ...paying, option, ask, switching: false, shown: true } as const;
+  expect(shown(asking, { view })).toBe("cancelled");
+  expect(mayArrive(sent)).toBe(true);
+  expect(mayArrive({ at: "unsure", ...paying, option })).toBe(true);
+  expect(mayArrive(asking)).toBe(true);
+  for (const change of [{ shown: false }, { switching: true }, { ask: { ...ask, kind: "sign" } }])
+    expect(mayArrive({ ...asking, ...change } as Step)).toBe(false);
+  expect(mayArrive({ at: "handing_in", ...paying })).toBe(false);
+});
+
 // Guarantee: the page's own clock ends nothing that may be on its way, and everything else in time.
 test("the clock ends only what has not left the page", () => {
   const ask = { kind: "sign", to: null } as const;
-  for (const step of [idle, choosing, { at: "asking", ...paying, ask, switching: false } as const])
+  for (const step of [
+    idle,
+    choosing,
+    { at: "asking", ...paying, ask, switching: false, shown: true } as const,
+  ])
     expect(shown(step, { nowMs: afterEnd })).toBe("expired_unpaid");
   const sending = {
     at: "asking",
     ...paying,
     ask: { kind: "send", to: null },
     switching: false,
+    shown: true,
   } as const;
   for (const step of [
     sending,
@@ -114,7 +138,9 @@ test("refused and tried again", () => {
   const asking = nextStep(choosing, { type: "pay", option: SIGN_OPTION });
   const refused = nextStep(asking, { type: "refused", why: "refused", switching: false });
   expect(refused).toMatchObject({ at: "refused", option: SIGN_OPTION });
-  expect(nextStep(refused, { type: "ask", index: 0, ask, switching: false }).at).toBe("asking");
+  expect(nextStep(refused, { type: "ask", index: 0, ask, switching: false, shown: true }).at).toBe(
+    "asking",
+  );
   expect(nextStep(refused, { type: "back" })).toEqual(choosing);
 });
 

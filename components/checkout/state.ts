@@ -1,6 +1,6 @@
 import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { BuyerStage } from "#server/domain/checkout/stage.ts";
-import type { Step, StepAt } from "./flow.ts";
+import { isSending, isSent, type Step, type StepAt } from "./flow.ts";
 
 /** The 28 screens, in the order of the design; a screen's number is its place here, from 1. */
 export const STATES = [
@@ -74,7 +74,7 @@ export const inLastQuarter = (view: CheckoutView, nowMs: number): boolean =>
 /** Whether the payment may be on its way already: then the clock of this page must not end it. */
 const mayHaveLeft = (step: Step): boolean =>
   ["handing_in", "handed_in", "sent_late", "unsure", "blocked"].includes(step.at) ||
-  (step.at === "asking" && step.ask.kind === "send");
+  isSending(step);
 
 /** Whether nothing of a payment changes any more: it ended, and no money is on its way to it. */
 export const isOver = (view: CheckoutView): boolean =>
@@ -131,7 +131,7 @@ export function screenOf(circumstances: Circumstances): Screen {
   if (view === null) return { state: offline ? "offline" : "loading" };
   if (offline && !view.isFinal) return { state: "offline" };
   // Its end says that nothing was charged, until the server has seen what this page knows of.
-  if (step.at === "sent_late" && tookNothing(view.stage)) return { state: "expired_paid" };
+  if (isSent(step) && tookNothing(view.stage)) return { state: "expired_paid" };
   // Too little came: the rest of the way is that of any open payment, once the buyer goes it.
   const goesOn = view.stage === "still_due" && step.at !== "idle";
   if (view.stage !== "ready" && !goesOn) return { state: view.stage };

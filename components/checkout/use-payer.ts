@@ -5,7 +5,7 @@ import type { CheckoutView } from "#server/contract/checkout.ts";
 import type { ApiClient } from "#server/trpc/client.ts";
 import type { PageAction } from "./act.ts";
 import { payingWallets } from "./families.ts";
-import { isRejection, needsApproval, nextStep, START, type Step } from "./flow.ts";
+import { isRejection, mayArrive, needsApproval, nextStep, START, type Step } from "./flow.ts";
 import { loadCode } from "./load-code.ts";
 import type { Payer } from "./payer.ts";
 import { tookNothing } from "./state.ts";
@@ -42,6 +42,34 @@ function useWallets(sandbox: boolean, getApi: () => Promise<ApiClient>, isOpen: 
   return { finder, wallets };
 }
 
+/** How often, and how many times, a closed payment is read for money that is on its way: ten minutes. */
+const ARRIVAL_EVERY_MS = 3_000;
+const ARRIVAL_LOOKS = 200;
+
+/** Nobody reads a closed payment again; where a wallet may send to it all the same, its buyer's page does until the money is there. */
+function useArrivals({ view, getApi, see }: Pick<Parts, "view" | "getApi" | "see">, step: Step) {
+  const { id } = view;
+  const isAwaited = tookNothing(view.stage) && mayArrive(step);
+  useEffect(() => {
+    if (!isAwaited) return;
+    let isHere = true;
+    const look = async () => {
+      const next = await (await getApi()).checkout.view.query({ id });
+      if (next.arrivals.length > 0) tabMemory.forget(sentKey(id));
+      if (isHere) see(next);
+    };
+    void (async () => {
+      for (let looks = 0; isHere && looks < ARRIVAL_LOOKS; looks++) {
+        await look().catch(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, ARRIVAL_EVERY_MS));
+      }
+    })();
+    return () => {
+      isHere = false;
+    };
+  }, [isAwaited, id, getApi, see]);
+}
+
 /** The buyer's side of the payment: where they stand, and what each of their clicks does. */
 export function usePayer({ view, chains, getApi, see, wake }: Parts) {
   const [step, dispatch] = useReducer(nextStep, START);
@@ -49,8 +77,11 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
   const { finder, wallets } = useWallets(view.sandbox, getApi, view.status === "requires_action");
   const now = useRef<Step>(step);
   now.current = step;
+  const isOpen = useRef(true);
+  isOpen.current = view.status === "requires_action";
   const payer = useRef<Promise<Payer> | null>(null);
   const { id } = view;
+  useArrivals({ view, getApi, see }, step);
 
   const getPayer = useCallback(() => {
     const parts = () => Promise.all([import("./payer.ts"), import("./tab-lock.ts")]);
@@ -58,7 +89,12 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
       ([api, [{ Payer }, { createTabLock }]]) => {
         const lock = createTabLock(id, () => dispatch({ type: "other_tab", busy: false }));
         const around = { id, api, finder: () => finder.current, chains, lock, see, wake };
-        return new Payer({ ...around, dispatch, step: () => now.current });
+        return new Payer({
+          ...around,
+          dispatch,
+          step: () => now.current,
+          isOpen: () => isOpen.current,
+        });
       },
     );
     return payer.current;
@@ -113,10 +149,13 @@ function retry(payer: Payer, step: Step, dispatch: Dispatch): void {
   } else if (step.at === "refused" && step.index === 0 && isRejection(step.why)) {
     startPaying(payer, step, dispatch);
   } else if (step.at === "asking" || step.at === "refused") {
-    dispatch({ type: "ask", index: step.index, ask: askOf(step), switching: false });
+    dispatch({ type: "ask", index: step.index, ask: askOf(step), ...NOT_YET });
     void payer.pay(step.option);
   }
 }
+
+/** Its calls are fetched first, and the network of the wallet is looked at. */
+const NOT_YET = { switching: false, shown: false } as const;
 
 const askOf = (step: Extract<Step, { at: "asking" | "refused" }>) => ({
   kind: step.option.steps[step.index]?.kind ?? ("sign" as const),

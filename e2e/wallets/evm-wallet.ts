@@ -14,9 +14,12 @@ export type WalletCall = { method: string; params: unknown[] };
 /** What becomes of the next call of a method; `vanish` does it and then the wallet is gone without an answer. */
 type Whim =
   | { kind: "refuse"; code: number; message: string }
-  | { kind: "hold"; until: Promise<void> }
+  | { kind: "hold"; reached: () => void; until: Promise<void> }
   | { kind: "vanish" }
   | { kind: "answer"; answer: unknown };
+
+/** A call that waits in the wallet; `reached` once it is there. */
+export type Held = { reached: Promise<void>; release: () => void };
 
 /** A wallet in the browser of a test that really signs and really sends; its key stays in Node. */
 export type EvmWallet = {
@@ -30,8 +33,8 @@ export type EvmWallet = {
   chainId(): number;
   /** Says no to the next call of a method; 4001 by default. */
   refuseNext(method: string, code?: number, message?: string): void;
-  /** Lets the next call of a method wait until the answer of this is called. */
-  holdNext(method: string): () => void;
+  /** Lets the next call of a method wait until it is released. */
+  holdNext(method: string): Held;
   /** Does nothing at the next call of a method, and answers this. */
   answerNext(method: string, answer: unknown): void;
   /** Does the next call of a method, then disconnects and answers with an error, as a wallet that was closed. */
@@ -168,7 +171,10 @@ export async function injectEvmWallet(
     const whim = whims.get(call.method)?.shift();
     try {
       if (whim?.kind === "refuse") throw new WalletFault(whim.code, whim.message);
-      if (whim?.kind === "hold") await whim.until;
+      if (whim?.kind === "hold") {
+        whim.reached();
+        await whim.until;
+      }
       if (whim?.kind === "answer") return { result: whim.answer, events: [] };
       const answer = await perform(call);
       if (whim?.kind !== "vanish") return answer;
@@ -205,9 +211,9 @@ export async function injectEvmWallet(
     refuseNext: (method, code = 4001, message = "User rejected the request.") =>
       plan(method, { kind: "refuse", code, message }),
     holdNext: (method) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      plan(method, { kind: "hold", until: promise });
-      return resolve;
+      const [reached, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      plan(method, { kind: "hold", reached: reached.resolve, until: end.promise });
+      return { reached: reached.promise, release: end.resolve };
     },
     answerNext: (method, answer) => plan(method, { kind: "answer", answer }),
     vanishNext: (method) => plan(method, { kind: "vanish" }),

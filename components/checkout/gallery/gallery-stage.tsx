@@ -47,7 +47,7 @@ export function GalleryStage({
           link,
           returns: false,
           sent: null,
-          stillAsks: null,
+          openEnd: null,
           // Its code may come before the server's own drawing of it does: then both would stand on the page.
           form: asks && isLive && (
             <Suspense>

@@ -72,6 +72,7 @@ const SHOWN: Record<StateName, Shown> = {
     ...paying(SIGN_OPTION),
     ask: { kind: "sign", to: PAYEE_ADDRESS },
     switching: false,
+    shown: true,
   }),
   refused: open({ at: "refused", ...paying(SIGN_OPTION), why: "refused", switching: false }),
   quote_changed: open({ at: "requoted", ...paying(ETH_OPTION), was: OLD_PRICE }),
