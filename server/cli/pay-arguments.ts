@@ -9,6 +9,8 @@ export type PayArguments = {
   option: string | null;
   json: boolean;
   list: boolean;
+  /** Only follow the payment to its end. */
+  watch: boolean;
   /** Answer a form for personal data with made-up data instead of ending there. */
   fillForm: boolean;
 };
@@ -16,7 +18,7 @@ export type PayArguments = {
 /** The arguments, or the text to print instead of paying. */
 export type ReadArguments =
   | { kind: "arguments"; arguments: PayArguments }
-  | { kind: "help"; text: string }
+  | { kind: "help"; text: string; json: boolean }
   | { kind: "wrong"; text: string; json: boolean };
 
 const USAGE = `Usage: npm run pay -- <payment link or id> [options]
@@ -25,9 +27,11 @@ const USAGE = `Usage: npm run pay -- <payment link or id> [options]
   --option <which>   the option to take: its number, its id, or a symbol, as in USDC or USDC@31338
   --fill-form        where personal data is asked for, send made-up data
   --list             show the options (without a link: the accounts) and pay nothing
+  --watch            pay nothing, follow the payment to its end
   --json             print one JSON document and nothing else
 
 Exit code: 0 paid (or listed), 2 refused, expired or no option, 1 anything else.
+npm prints two lines of its own before the document of --json; npm run -s pay prints none.
 `;
 
 /** Reads the command line; a mistake gives its text with the usage. */
@@ -47,16 +51,19 @@ export function readArguments(args: string[]): ReadArguments {
         option: { type: "string" },
         json: { type: "boolean", default: false },
         list: { type: "boolean", default: false },
+        watch: { type: "boolean", default: false },
         "fill-form": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
       },
     });
-    if (values.help) return { kind: "help", text: USAGE };
+    if (values.help) return { kind: "help", text: USAGE, json };
     const [link = null, ...more] = positionals;
     if (more.length > 0) return wrong("One payment at a time, please.");
     if (link === null && !values.list) return wrong("Which payment? Give its link or id.");
-    const { account = null, option = null, list, "fill-form": fillForm } = values;
-    return { kind: "arguments", arguments: { link, account, option, json, list, fillForm } };
+    if (values.list && values.watch) return wrong("Either --list or --watch, please.");
+    const { account = null, option = null, list, watch, "fill-form": fillForm } = values;
+    const read = { link, account, option, json, list, watch, fillForm };
+    return { kind: "arguments", arguments: read };
   } catch (error) {
     return wrong(error instanceof Error ? error.message : String(error));
   }

@@ -14,7 +14,12 @@ import {
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
-import { ActionDeclined, type Executor, type Executors } from "#server/client/wallet/executors.ts";
+import {
+  ActionDeclined,
+  type Executor,
+  type Executors,
+  MaybeSent,
+} from "#server/client/wallet/executors.ts";
 import { createSolanaSigner } from "./pay-solana.ts";
 import type { Sandbox } from "./sandbox-file.ts";
 
@@ -100,30 +105,39 @@ async function broadcast(node: PublicClient, signed: Hex): Promise<Hex> {
     const hash = keccak256(signed);
     const known = await node.getTransaction({ hash }).catch((lookup: unknown) => {
       if (lookup instanceof TransactionNotFoundError) return null;
-      throw new Error(reasonOf(error), { cause: error });
+      throw new MaybeSent(hash, reasonOf(error), { cause: error });
     });
     if (known !== null) return hash;
     if (isRejection(error)) throw new ActionDeclined(reasonOf(error));
-    throw new Error(reasonOf(error), { cause: error });
+    throw new MaybeSent(hash, reasonOf(error), { cause: error });
   }
 }
 
-/** Looks up which of the sandbox's accounts may sign. */
-function signerOf(sandbox: Sandbox, wanted: unknown): PrivateKeyAccount {
+/** The key of the account that the option was chosen for; whatever else is asked to sign is declined. */
+function signerOf(sandbox: Sandbox, wanted: unknown, account: string): PrivateKeyAccount {
   const lower = read(address, wanted).toLowerCase();
-  const found = sandbox.accounts.find(
-    ({ caip10 }) => caip10.startsWith("eip155:") && caip10.toLowerCase().endsWith(`:${lower}`),
-  );
-  if (found === undefined) throw new ActionDeclined(`${lower} is not an account of this sandbox`);
+  const chosen = account.toLowerCase();
+  if (!chosen.startsWith("eip155:") || !chosen.endsWith(`:${lower}`))
+    throw new ActionDeclined(`${lower} is not the account that pays, ${account}`);
+  const found = sandbox.accounts.find(({ caip10 }) => caip10.toLowerCase() === chosen);
+  if (found === undefined) throw new ActionDeclined(`${account} is not an account of this sandbox`);
   return privateKeyToAccount(read(hex, found.privateKey));
+}
+
+/** What is signed for one chain must not be good on another. */
+function requireChain({ chainId: named }: Record<string, unknown>, chainId: string): void {
+  if (named === undefined) return;
+  const id = z.coerce.bigint().safeParse(named);
+  if (id.success && `eip155:${id.data}` === chainId) return;
+  throw new ActionDeclined(`the typed data is for chain ${named}, and the action for ${chainId}`);
 }
 
 function createSend(sandbox: Sandbox): Executor {
   /** The last transaction of each account and chain. */
   const earlier = new Map<string, Hex>();
-  return async (params, { chainId }) => {
+  return async (params, { chainId, account: chosen }) => {
     const [asked] = read(transactionParams, params);
-    const account = signerOf(sandbox, asked.from);
+    const account = signerOf(sandbox, asked.from, chosen);
     const rpcUrl = sandbox.chains.find(({ caip2 }) => caip2 === chainId)?.rpcUrl;
     if (rpcUrl === undefined) throw new ActionDeclined(`${chainId} is not a chain of this sandbox`);
     const { wallet, node } = createSender(rpcUrl, Number(chainId.split(":")[1]), account);
@@ -159,14 +173,16 @@ function createSend(sandbox: Sandbox): Executor {
 export function createSandboxExecutors(sandbox: Sandbox): Executors {
   return {
     eip155: {
-      eth_signTypedData_v4: async ([from, text]) => {
+      eth_signTypedData_v4: async ([from, text], { chainId, account }) => {
         const { domain, types, primaryType, message } = readTypedData(text);
-        return signerOf(sandbox, from).signTypedData({ domain, types, primaryType, message });
+        requireChain(domain, chainId);
+        const signer = signerOf(sandbox, from, account);
+        return signer.signTypedData({ domain, types, primaryType, message });
       },
       eth_sendTransaction: createSend(sandbox),
-      personal_sign: async ([text, from]) => {
+      personal_sign: async ([text, from], { account }) => {
         const raw = typeof text === "string" && isHex(text) ? text : stringToHex(String(text));
-        return signerOf(sandbox, from).signMessage({ message: { raw } });
+        return signerOf(sandbox, from, account).signMessage({ message: { raw } });
       },
     },
     solana: { solana_signTransaction: createSolanaSigner(sandbox) },

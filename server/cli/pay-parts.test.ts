@@ -21,6 +21,9 @@ import { readSandbox, type Sandbox } from "./sandbox-file.ts";
 
 const KEY = generatePrivateKey();
 const { address: PAYER } = privateKeyToAccount(KEY);
+/** The sandbox has its key too, and the buyer did not choose it. */
+const OTHER_KEY = generatePrivateKey();
+const { address: OTHER } = privateKeyToAccount(OTHER_KEY);
 const USDC = "0x00000000000000000000000000000000000000c1";
 const SHOP = "0x00000000000000000000000000000000000000d1";
 const CHAIN = "eip155:31337";
@@ -49,11 +52,7 @@ const sandbox: Sandbox = {
   accounts: [
     { caip10: `eip155:31337:${PAYER}`, privateKey: KEY, holds: "USDC" },
     { caip10: `eip155:31338:${PAYER}`, privateKey: KEY, holds: "USDT" },
-    {
-      caip10: "eip155:31337:0x00000000000000000000000000000000000000e1",
-      privateKey: "0x",
-      holds: "-",
-    },
+    { caip10: `eip155:31337:${OTHER}`, privateKey: OTHER_KEY, holds: "-" },
   ],
 };
 
@@ -138,6 +137,7 @@ test("arguments", () => {
       option: "USDC",
       json: true,
       list: false,
+      watch: false,
       fillForm: false,
     },
   });
@@ -149,6 +149,8 @@ test("arguments", () => {
     ["a", "b"],
     ["pay_1", "--amount", "5"],
     ["pay_1", "--option"],
+    ["--watch"],
+    ["pay_1", "--watch", "--list"],
   ])
     expect(readArguments(args).kind).toBe("wrong");
   expect(readArguments(["-h"]).kind).toBe("help");
@@ -201,6 +203,11 @@ const AUTHORIZATION = {
     nonce: `0x${"5".repeat(64)}` as const,
   },
 };
+
+const onChain = (chainId: unknown) => ({
+  ...AUTHORIZATION,
+  domain: { ...AUTHORIZATION.domain, chainId },
+});
 
 describe("words", () => {
   // Guarantee: who pays sees amount, recipient and deadline before signing.
@@ -310,6 +317,12 @@ describe("executors", () => {
   // Guarantee: what this wallet will not do is declined, so that nobody thinks something was sent.
   test.for([
     ["eth_signTypedData_v4", [SHOP, JSON.stringify(AUTHORIZATION)]],
+    ["eth_signTypedData_v4", [OTHER, JSON.stringify(AUTHORIZATION)]],
+    ["personal_sign", ["0x68", OTHER]],
+    ["eth_sendTransaction", [{ from: OTHER, to: USDC }]],
+    ["eth_signTypedData_v4", [PAYER, JSON.stringify(onChain("0x1"))]],
+    ["eth_signTypedData_v4", [PAYER, JSON.stringify(onChain("31338"))]],
+    ["eth_signTypedData_v4", [PAYER, JSON.stringify(onChain({}))]],
     ["eth_signTypedData_v4", [PAYER, "{"]],
     ["eth_signTypedData_v4", [PAYER, "{}"]],
     ["eth_sendTransaction", []],
@@ -330,7 +343,7 @@ test("a missing sandbox file", () => {
 
 // Guarantee: what a service said and what can be done now are two sentences.
 test("advice is whole sentences", () => {
-  const advice = (message: string) => adviceInWords({ kind: "unavailable", message });
+  const advice = (message: string) => adviceInWords({ kind: "unavailable", message, status: 429 });
   expect(advice("Too many requests, try again")).toContain("try again. This attempt");
   expect(advice("Try again!")).toContain("Try again! This attempt");
 });

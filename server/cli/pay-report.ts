@@ -96,10 +96,12 @@ export function progressInWords(
   }
 }
 
-/** 0 paid, 2 refused, expired or nothing to pay with, 1 anything else. */
-export function exitCodeOf({ kind }: Outcome): number {
+/** 0 paid, 2 refused, expired or nothing to pay with, 1 anything else; money on its way to a payment that ended is something else. */
+export function exitCodeOf(outcome: Outcome): number {
+  const { kind } = outcome;
   if (kind === "succeeded") return 0;
-  return ["refused", "expired", "quote_expired", "no_option"].includes(kind) ? 2 : 1;
+  if (kind === "expired") return outcome.sent === null ? 2 : 1;
+  return ["refused", "quote_expired", "no_option"].includes(kind) ? 2 : 1;
 }
 
 /** What others say, as a sentence of its own. */

@@ -199,6 +199,38 @@ test("--list shows options, or accounts, and confirms nothing", async () => {
   expect(accounts.stdout).not.toContain(KEY);
 });
 
+// Guarantee: a payment whose end is not known can be looked at without paying it again, and who asks for a listing of what is over is told so.
+test("--watch, and --list of what is over", async () => {
+  const over = { ...INFO, status: "succeeded" };
+  const { directory, bodies } = await startService({
+    "GET /v1/gateway/payment/pay_1/status": [200, PAID],
+    "POST /v1/gateway/payment/pay_1/options": [200, { options: [], info: over }],
+  });
+  const watched = await runPay(directory, "pay_1", "--watch");
+  expect(watched).toMatchObject({ code: 0, stdout: expect.stringContaining(TX) });
+  expect(bodies).toEqual([null]);
+  const listed = await runPay(directory, "pay_1", "--list");
+  expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("It is succeeded") });
+});
+
+// Guarantee: a listing of a payment that expired says what to do, as paying it does; a server that answers is not said to be away.
+test("a listing that is refused", async () => {
+  const options = "POST /v1/gateway/payment/pay_1/options";
+  const gone = { code: "payment_expired", message: "expired" };
+  const late = await startService({ [options]: [410, gone] });
+  const ended = await runPay(late.directory, "pay_1", "--list");
+  expect(ended).toMatchObject({ code: 2, stdout: expect.stringContaining("new payment link") });
+  const broken = await startService({ [options]: [500, {}] });
+  const { stdout } = await runPay(broken.directory, "pay_1");
+  expect(stdout).not.toContain("No server answers");
+});
+
+// Guarantee: --json is one document whatever else is asked for.
+test("--help --json", async () => {
+  const { stdout } = await runPay("/nonexistent", "--help", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: "help" });
+});
+
 // Guarantee: the exit code and the words tell refusals from troubles.
 test.for([
   ["no funds", { options: [], info: INFO }, 200, 2, "insufficient funds"],

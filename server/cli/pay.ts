@@ -1,3 +1,4 @@
+import { awaitOutcome, outcomeOfRefusal } from "#server/client/wallet/await-outcome.ts";
 import { openPayment, type PaymentClient } from "#server/client/wallet/client.ts";
 import { GatewayError } from "#server/client/wallet/gateway-error.ts";
 import type { Outcome } from "#server/client/wallet/outcome.ts";
@@ -25,6 +26,10 @@ import { durationInWords, optionTable, paymentInWords, table } from "./pay-words
 import { plain } from "./plain.ts";
 import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
+
+/** Longest hold of one call while a payment is watched, and the longest watch. */
+const MAX_POLL_MS = 20_000;
+const WATCH_MS = 10 * 60_000;
 
 /** How the command ends: what `--json` prints besides the story, the lines for people, the exit code. */
 type Ending = { document: Record<string, unknown>; lines: string[]; exitCode: number };
@@ -77,13 +82,18 @@ async function listOptions(
       lines: [head, "", optionTable(options, nowMs)],
       exitCode: 0,
     };
-  const { document, lines, exitCode } = ended("no_option", "There are no options to pay it.", 2);
+  const { document, lines, exitCode } =
+    payment.status === "requires_action"
+      ? ended("no_option", "There are no options to pay it.", 2)
+      : ended("listed", `It is ${payment.status}: there is nothing to pay any more.`, 0);
   return { document, lines: [head, ...lines], exitCode };
 }
 
 /** What the outcome alone does not say: which switch of this command helps. */
 function hintFor(outcome: Outcome, { sandbox, wanted, story }: Command): string | null {
-  if (outcome.kind === "unavailable") return NOT_RUNNING(sandbox);
+  if (outcome.kind === "unavailable") return outcome.status === null ? NOT_RUNNING(sandbox) : null;
+  if (outcome.kind === "unknown" || outcome.kind === "processing")
+    return `Watch it with: npm run pay -- ${story.paymentId} --watch`;
   if (outcome.kind === "no_option" && outcome.reason === "none_chosen")
     return `No option matches "${wanted.option}"; see the list above, or --list.`;
   if (outcome.kind === "no_option" && outcome.reason === "none_offered")
@@ -91,7 +101,7 @@ function hintFor(outcome: Outcome, { sandbox, wanted, story }: Command): string 
   if (outcome.kind === "refused" && outcome.code === "sanctioned_user" && wanted.account === null)
     return "One of the accounts is screened out; choose another one with --account.";
   if (outcome.kind === "data_needed")
-    return `Open the form, fill it in, then run the same command again${story.option === null ? "" : ` with --account ${story.option.account}`}; or add --fill-form to send made-up data.`;
+    return `Open the form, fill it in, then run the same command again${story.option === null ? "" : ` with --account ${plain(story.option.account)}`}; or add --fill-form to send made-up data.`;
   return null;
 }
 
@@ -130,6 +140,27 @@ async function payNow(
     onProgress,
     onExpiryWarning: (secondsLeft) => say([`  ${durationInWords(secondsLeft)} left to pay`]),
   });
+  return endOf(outcome, command);
+}
+
+/** Follows a payment to its end, and pays nothing. */
+async function watchOnly(command: Command, client: PaymentClient): Promise<Ending> {
+  const { story, say } = command;
+  const outcome = await awaitOutcome(client, null, {
+    pollBy: "status",
+    maxPollMs: MAX_POLL_MS,
+    timeoutMs: WATCH_MS,
+    onStanding: (standing) => {
+      if (standing.status !== story.status) say([`  ${standing.status}`]);
+      tell(story, { kind: "standing", standing });
+    },
+  });
+  if (outcome.kind === "processing" && outcome.status === "requires_action")
+    return ended("open", "The payment is still open, and nothing that pays it was seen yet.", 1);
+  return endOf(outcome, command);
+}
+
+function endOf(outcome: Outcome, command: Command): Ending {
   const hint = hintFor(outcome, command);
   const message = adviceInWords(outcome);
   const { kind, ...facts } = outcome;
@@ -146,11 +177,12 @@ async function payNow(
 }
 
 /** A listing that was refused, or a server that is away. */
-function endOfTrouble(error: GatewayError, sandbox: Sandbox): Ending {
+function endOfTrouble(error: GatewayError, command: Command): Ending {
   if (error.kind === "unavailable" && error.status === null)
-    return ended("unavailable", NOT_RUNNING(sandbox), 1);
+    return ended("unavailable", NOT_RUNNING(command.sandbox), 1);
+  if (error.kind === "refused") return endOf(outcomeOfRefusal(error), command);
   const message = `The payment service answered: ${plain(error.message)} (${error.code ?? error.status})`;
-  return ended(error.kind, message, error.kind === "refused" ? 2 : 1);
+  return ended(error.kind, message, 1);
 }
 
 async function run(command: Command): Promise<Ending> {
@@ -167,9 +199,10 @@ async function run(command: Command): Promise<Ending> {
   const client = openPayment({ baseUrl, credentials: { apiKey: gateway.apiKey } }, link.paymentId);
   try {
     if (wanted.list) return await listOptions(command, client, accounts);
+    if (wanted.watch) return await watchOnly(command, client);
     return await payNow(command, client, accounts);
   } catch (error) {
-    if (error instanceof GatewayError) return endOfTrouble(error, sandbox);
+    if (error instanceof GatewayError) return endOfTrouble(error, command);
     throw error;
   }
 }
@@ -185,8 +218,10 @@ async function main(args: string[]): Promise<number> {
     return exitCode;
   };
   if (read.kind === "help") {
-    write(read.text);
-    return 0;
+    return finish(
+      { document: { outcome: "help", message: read.text }, lines: [read.text], exitCode: 0 },
+      read.json,
+    );
   }
   if (read.kind === "wrong") return finish(ended("wrong", read.text, 1), read.json);
   const wanted = read.arguments;

@@ -47,7 +47,11 @@ export type PaymentClient = {
   confirm: (
     option: Pick<PaymentOption, "id">,
     outputs: Output[],
-    how?: LongPoll & { collectedData?: CollectedData },
+    how?: LongPoll & {
+      collectedData?: CollectedData;
+      /** The instant (server's clock, ms) from which on an unanswered confirm is not sent again. */
+      notAfterMs?: number | undefined;
+    },
   ) => Promise<Standing>;
   getStatus: (how?: LongPoll) => Promise<Standing>;
   /** Possible only while nothing was submitted. */
@@ -115,7 +119,7 @@ export function openPayment(settings: TransportSettings, paymentId: string): Pay
         option.actions.length > 0 ? option.actions : [{ type: "build", data: "" } as const];
       return resolveActions(known, resolve);
     },
-    confirm: (option, outputs, { collectedData, signal, ...hold } = {}) =>
+    confirm: (option, outputs, { collectedData, notAfterMs, signal, ...hold } = {}) =>
       call({
         method: "POST",
         path: `${path}/confirm`,
@@ -126,6 +130,7 @@ export function openPayment(settings: TransportSettings, paymentId: string): Pay
           ...(collectedData === undefined ? {} : { collectedData }),
         },
         answer: standingShape,
+        notAfterMs,
         signal,
       }),
     getStatus: ({ signal, ...hold } = {}) =>

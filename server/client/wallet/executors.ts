@@ -16,7 +16,8 @@ export type ExecutionContext = {
 /**
  * Executes one action and gives its output: a signature, the hash of the transaction it broadcast, or
  * a signed transaction. Throws `ActionDeclined`, or any error with the EIP-1193 code 4001, when nothing
- * left the wallet; any other error of a broadcasting method means that something may have.
+ * left the wallet; any other error of a broadcasting method means that something may have: `MaybeSent`
+ * where its hash is known.
  */
 export type Executor = (params: unknown[], context: ExecutionContext) => Promise<Output>;
 
@@ -26,6 +27,16 @@ export type Executors = Readonly<Record<string, Readonly<Record<string, Executor
 /** Thrown by an executor that did not sign or send anything; the message is shown to the user. */
 export class ActionDeclined extends Error {
   override readonly name = "ActionDeclined";
+}
+
+/** Thrown by an executor whose broadcast may have gone out though it ended in an error; `hash` is reported as if it had. */
+export class MaybeSent extends Error {
+  override readonly name = "MaybeSent";
+  readonly hash: string;
+  constructor(hash: string, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.hash = hash;
+  }
 }
 
 /** The user's own "no" in wallets that speak EIP-1193. */

@@ -18,6 +18,8 @@ export type GatewayTrouble = {
   issues?: Issue[];
   /** From `Retry-After`; null: not given. */
   retryAfterMs?: number | null;
+  /** An earlier attempt of the same call went unanswered, and may have taken effect. */
+  afterLoss?: boolean;
   cause?: unknown;
 };
 
@@ -30,6 +32,7 @@ export class GatewayError extends Error {
   readonly requestId: string | null;
   readonly issues: Issue[];
   readonly retryAfterMs: number | null;
+  readonly afterLoss: boolean;
 
   constructor(trouble: GatewayTrouble) {
     super(trouble.message, { cause: trouble.cause });
@@ -39,5 +42,6 @@ export class GatewayError extends Error {
     this.requestId = trouble.requestId ?? null;
     this.issues = trouble.issues ?? [];
     this.retryAfterMs = trouble.retryAfterMs ?? null;
+    this.afterLoss = trouble.afterLoss ?? false;
   }
 }

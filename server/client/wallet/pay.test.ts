@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openPayment } from "./client.ts";
-import { ActionDeclined, type Executors } from "./executors.ts";
+import { ActionDeclined, type Executors, MaybeSent } from "./executors.ts";
 import { adviceFor } from "./outcome.ts";
 import { type PaySettings, pay } from "./pay.ts";
 import { type Scripted, START_MS, scriptedGateway, virtualTime } from "./test-support.ts";
@@ -194,6 +194,18 @@ describe("data", () => {
     expect(log).toEqual([]);
   });
 
+  // Guarantee: a wallet opens no page that is none, since it would give it a bridge into itself.
+  test.for(["javascript:alert(1)", "http://pay.example.com/x", "data:text/html,x", "x"])(
+    "%s is no page",
+    async (url) => {
+      const { run, log } = setUp({
+        "POST options": [offer([option([SIGN], { collectData: { url, schema: {} } })])],
+      });
+      expect(await run()).toMatchObject({ kind: "unavailable" });
+      expect(log).toEqual([]);
+    },
+  );
+
   // Guarantee: data the page already sent is not sent a second time by the wallet.
   test.for([
     [{ kind: "submitted" as const }, undefined],
@@ -320,7 +332,7 @@ describe("expiry", () => {
         },
       },
     };
-    expect(await fixture.run()).toEqual({ kind: "expired", startOver: "new_link" });
+    expect(await fixture.run()).toMatchObject({ kind: "expired", startOver: "new_link" });
     expect(log).toEqual([]);
     expect(fixture.named()).toEqual(["POST options"]);
   });
@@ -402,6 +414,87 @@ describe("refusals", () => {
     expect(await run()).toMatchObject({ kind: "refused", by: "wallet" });
   });
 
+  // Guarantee: a hash is never lost: what may be out is told to the service as what is out.
+  test("a broadcast that may have gone out is confirmed with its hash", async () => {
+    const { run, settings, calls } = setUp({
+      "POST options": [offer([option([SEND])])],
+      "POST confirm": [PAID],
+    });
+    const maybe = () => Promise.reject(new MaybeSent(TX, "socket closed"));
+    settings.executors = { eip155: { eth_sendTransaction: maybe } };
+    expect(await run()).toMatchObject({ ...SUCCEEDED, sent: TX });
+    expect(calls[1]?.body).toMatchObject({ results: [{ data: [TX] }] });
+  });
+
+  // Guarantee: an executor may throw before it gives a promise.
+  test("an executor that throws at once", async () => {
+    const { run, settings } = setUp({ "POST options": [offer([option([SEND])])] });
+    const throwing = (error: Error) => () => {
+      throw error;
+    };
+    const send = (error: Error) => ({ eip155: { eth_sendTransaction: throwing(error) } });
+    settings.executors = send(new ActionDeclined("no"));
+    expect(await run()).toMatchObject({ kind: "refused", by: "wallet" });
+    settings.executors = send(new Error("broken"));
+    expect(await run()).toMatchObject({ kind: "unknown" });
+  });
+
+  // Guarantee: what only shows the flow cannot keep a payment from being handed in.
+  test("a display that throws", async () => {
+    const broken = () => {
+      throw new Error("no screen");
+    };
+    const { run } = setUp(
+      { "POST options": [offer([option([SEND])])], "POST confirm": [PAID] },
+      { onProgress: broken, onExpiryWarning: broken, warnAtSeconds: [1000] },
+    );
+    expect(await run()).toMatchObject(SUCCEEDED);
+  });
+
+  // Guarantee: closing the wallet while it sends keeps nobody from hearing of the money.
+  test("aborted while it was sent", async () => {
+    const stop = new AbortController();
+    const { run, settings, named } = setUp(
+      { "POST options": [offer([option([SEND])])], "POST confirm": [PROCESSING] },
+      { signal: stop.signal },
+    );
+    const send = async () => {
+      stop.abort(new Error("closed"));
+      return TX;
+    };
+    settings.executors = { eip155: { eth_sendTransaction: send } };
+    await expect(run()).rejects.toThrow("closed");
+    expect(named()).toEqual(["POST options", "POST confirm"]);
+  });
+
+  // Guarantee: signals without what newer platforms gave them work too.
+  test("a platform whose signals cannot throw", async () => {
+    const { throwIfAborted } = AbortSignal.prototype;
+    Reflect.deleteProperty(AbortSignal.prototype, "throwIfAborted");
+    try {
+      const stop = new AbortController();
+      const { run } = setUp(
+        {
+          "POST options": [offer([option([SEND])])],
+          "POST confirm": [PROCESSING],
+          "GET status": [PAID],
+        },
+        { signal: stop.signal },
+      );
+      expect(await run()).toMatchObject(SUCCEEDED);
+    } finally {
+      AbortSignal.prototype.throwIfAborted = throwIfAborted;
+    }
+  });
+
+  // Guarantee: nothing is signed for an account that was not asked for.
+  test("an option of another account", async () => {
+    const account = ACCOUNT.replace("aa", "bb");
+    const { run, log } = setUp({ "POST options": [offer([option([SIGN], { account })])] });
+    expect(await run()).toEqual({ kind: "no_option", reason: "not_executable" });
+    expect(log).toEqual([]);
+  });
+
   // Guarantee: a dead service before anything was submitted is called just that.
   test.for(["connection lost", { status: 503, body: {} }] as const)("%j", async (line) => {
     const { run } = setUp({ "POST options": [line] });
@@ -442,12 +535,31 @@ describe("waiting for the end", () => {
     ["expired", { kind: "expired", startOver: "new_link" }],
     ["cancelled", { kind: "cancelled" }],
   ] as const)("%s", async ([status, expected]) => {
-    const { run } = setUp({
-      ...options,
+    const answers = {
       "POST confirm": [PROCESSING],
       "GET status": [standing(status, { failureCode: "broadcast_failed" })],
+    };
+    const signed = setUp({ ...options, ...answers });
+    expect(await signed.run()).toEqual({ ...expected, sent: null });
+    // Who has sent money is told of the money, and not to begin again.
+    const sending = setUp({ "POST options": [offer([option([SEND])])], ...answers });
+    const outcome = await sending.run();
+    expect(outcome).toEqual({ ...expected, sent: TX });
+    expect(adviceFor(outcome)).toContain(`This wallet had sent ${TX}`);
+    expect(adviceFor(outcome)).not.toMatch(/start again|new payment link/i);
+  });
+
+  // Guarantee: a payment that another transaction paid does not hide the one this wallet sent.
+  test("succeeded by somebody else's transaction", async () => {
+    const other = { txId: `0x${"8".repeat(64)}`, optionAmount: AMOUNT };
+    const { run } = setUp({
+      "POST options": [offer([option([SEND])])],
+      "POST confirm": [refusal(400, "invalid_state")],
+      "GET status": [standing("succeeded", { info: other })],
     });
-    expect(await run()).toEqual(expected);
+    const outcome = await run();
+    expect(outcome).toMatchObject({ kind: "succeeded", txId: other.txId, sent: TX });
+    expect(adviceFor(outcome)).toContain("the shop has the money twice");
   });
 
   // Guarantee: a slow chain is not a failure.
@@ -514,7 +626,7 @@ describe("waiting for the end", () => {
   });
 
   // Guarantee: a refusal of the wait itself says nothing about the payment.
-  test.for([429, 401, 404])("a status call answered %i is asked again", async (status) => {
+  test.for([429, 401])("a status call answered %i is asked again", async (status) => {
     const { run } = setUp({
       ...options,
       "POST confirm": [PROCESSING],
@@ -529,11 +641,48 @@ describe("waiting for the end", () => {
     [409, "quote_expired"],
     [422, "refused"],
     [401, "succeeded"],
+    [451, "succeeded"],
     [429, "succeeded"],
   ] as const)("a lost confirm, then %i", async ([status, kind]) => {
-    const lost = Array<Scripted>(4).fill("connection lost");
-    const { run } = setUp({ ...options, "POST confirm": [...lost, refusal(status, "x"), PAID] });
-    expect(await run()).toMatchObject({ kind });
+    for (const losses of [1, 4]) {
+      const lost = Array<Scripted>(losses).fill("connection lost");
+      const { run, named } = setUp({
+        ...options,
+        "POST confirm": [...lost, refusal(status, "x"), PAID],
+        "GET status": [PAID],
+      });
+      expect(await run()).toMatchObject({ kind });
+      // What was refused is not sent again, unless it came too often.
+      const confirms = named().filter((name) => name === "POST confirm");
+      expect(confirms).toHaveLength(losses + (status === 429 ? 2 : 1));
+    }
+  });
+
+  // Guarantee: a service that wants to be left alone for a while is.
+  test("a confirm answered 429 waits as long as it is asked to", async () => {
+    const busy = { status: 429, body: { message: "x" }, headers: { "Retry-After": "30" } };
+    const { run, calls } = setUp({
+      "POST options": [offer([option([SEND])])],
+      "POST confirm": [busy, busy, PAID],
+    });
+    expect(await run()).toMatchObject(SUCCEEDED);
+    expect(calls.map(({ atMs }) => atMs)).toEqual([0, 0, 30_000, 60_000]);
+  });
+
+  // Guarantee: a service that knows no status is asked by the confirm, as the protocol has it.
+  test("without a status to ask for", async () => {
+    const { run, named } = setUp({
+      ...options,
+      "POST confirm": [PROCESSING, PROCESSING, PAID],
+      "GET status": [refusal(404, "not_found")],
+    });
+    expect(await run()).toMatchObject(SUCCEEDED);
+    expect(named().slice(1)).toEqual([
+      "POST confirm",
+      "GET status",
+      "POST confirm",
+      "POST confirm",
+    ]);
   });
 
   // Guarantee: an unanswered confirm is not submitted again after the deadline; the status tells.
@@ -544,8 +693,19 @@ describe("waiting for the end", () => {
       "GET status": [standing("requires_action"), standing("expired")],
     });
     expect(await run()).toMatchObject({ kind: "expired" });
-    const late = calls.filter(({ path, atMs }) => path.endsWith("confirm") && atMs >= 5000 + 700);
+    const late = calls.filter(({ path, atMs }) => path.endsWith("confirm") && atMs >= 5000);
     expect(late).toEqual([]);
+  });
+
+  // Guarantee: nor by the retries of one call, however long the service keeps silent.
+  test("a silent service gets no confirm after the deadline", async () => {
+    const { run, calls } = setUp({
+      "POST options": [offer([option([SIGN])], payment("requires_action", START_S + 10))],
+      "POST confirm": ["silence"],
+      "GET status": [standing("expired")],
+    });
+    expect(await run()).toMatchObject({ kind: "expired", sent: null });
+    expect(calls.filter(({ path }) => path.endsWith("confirm"))).toHaveLength(1);
   });
 
   // Guarantee: money that was sent is followed to the end even when the service refuses to hear of it.
@@ -577,6 +737,7 @@ describe("waiting for the end", () => {
       lastStatus: "requires_action",
       message: "refused with invalid_state",
       transactions: [TX],
+      submission: expect.objectContaining({ outputs: [TX], moneyMayHaveMoved: true }),
     });
   });
 

@@ -1,16 +1,22 @@
-import {
-  awaitOutcome,
-  outcomeOfRefusal,
-  type Submission,
-  type WaitSettings,
-} from "./await-outcome.ts";
+import { awaitOutcome, outcomeOfRefusal, type WaitSettings } from "./await-outcome.ts";
 import type { CollectedData, Output, PaymentClient } from "./client.ts";
 import { type DataNeed, dataNeed } from "./collect-data.ts";
-import { broadcasts, type Executors, executorOf, isDeclined, isExecutable } from "./executors.ts";
+import {
+  broadcasts,
+  type ExecutionContext,
+  type Executor,
+  type Executors,
+  executorOf,
+  isDeclined,
+  isExecutable,
+  MaybeSent,
+} from "./executors.ts";
 import { createExpiryWatch, type ExpiryWatch } from "./expiry-watch.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { NoOptionReason, Outcome } from "./outcome.ts";
 import type { PaymentDetails, PaymentOption, Standing, WalletRpc } from "./shapes.ts";
+import type { Submission } from "./submission.ts";
+import { stopIfAborted } from "./timers.ts";
 
 /** What the wallet did about a data request. */
 export type DataAnswer =
@@ -47,6 +53,7 @@ export type PaySettings = {
     url: string;
     schema: unknown;
   }) => Promise<DataAnswer>;
+  /** What this and `onProgress` throw is dropped: a display must not keep a payment from being handed in. */
   onExpiryWarning?: (secondsLeft: number) => void;
   /** Seconds left at which to warn; 120 and 10 by default. */
   warnAtSeconds?: readonly number[];
@@ -56,7 +63,7 @@ export type PaySettings = {
   maxPollMs?: number;
   /** Longest wait for the end; 10 minutes by default. */
   timeoutMs?: number;
-  /** Aborting rejects with the signal's reason; what was submitted by then stays submitted. */
+  /** Aborting rejects with the signal's reason; what was submitted by then stays submitted, and a transfer the wallet broadcast is told to the service before. */
   signal?: AbortSignal;
 };
 
@@ -92,42 +99,60 @@ type Chosen = {
 /** Submission after expiry is prevented here, not left to the service. */
 function endIfPast({ payment, option }: Chosen, client: PaymentClient): Step<null> {
   const nowMs = client.serverNow();
-  if (nowMs >= payment.expiresAt * 1000) return end({ kind: "expired", startOver: "new_link" });
+  if (nowMs >= payment.expiresAt * 1000)
+    return end({ kind: "expired", startOver: "new_link", sent: null });
   if (option.expiresAt !== null && nowMs >= option.expiresAt * 1000)
     return end({ kind: "quote_expired", startOver: "same_link" });
   return go(null);
 }
 
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // Of what is shown nothing depends on it.
+  }
+}
+
+const report = ({ onProgress }: PaySettings, progress: Progress): void =>
+  quietly(() => onProgress?.(progress));
+
 function waitSettings(settings: PaySettings): WaitSettings {
-  const { onProgress, signal } = settings;
+  const { signal } = settings;
   return {
     pollBy: settings.pollBy ?? "status",
     maxPollMs: settings.maxPollMs ?? MAX_POLL_MS,
     timeoutMs: settings.timeoutMs ?? TIMEOUT_MS,
     signal,
-    onStanding: (standing) => onProgress?.({ kind: "standing", standing }),
-    onTrouble: (trouble) => onProgress?.({ kind: "trouble", trouble }),
+    onStanding: (standing) => report(settings, { kind: "standing", standing }),
+    onTrouble: (trouble) => report(settings, { kind: "trouble", trouble }),
   };
 }
 
+/** An account in the one spelling to compare it by: addresses of EVM chains come in any case. */
+const comparable = (caip10: string): string =>
+  caip10.startsWith("eip155:") ? caip10.toLowerCase() : caip10;
+
 async function choose(settings: PaySettings, watch: ExpiryWatch): Promise<Step<Chosen>> {
-  const { client, accounts, executors, signal, onProgress } = settings;
+  const { client, accounts, executors, signal } = settings;
   const answer = await client.getOptions(accounts, { includePaymentInfo: true, signal });
   const payment = answer.info ?? (await client.getPayment({ signal }));
-  onProgress?.({ kind: "options", payment, options: answer.options });
+  report(settings, { kind: "options", payment, options: answer.options });
   if (payment.status !== "requires_action")
     return end(await awaitOutcome(client, null, waitSettings(settings)));
   watch.watch(payment.expiresAt);
   if (answer.options.length === 0) return noOption("none_offered");
-  const executable = answer.options.filter(({ actions }) =>
-    actions.every((action) => isExecutable(executors, action)),
+  const own = new Set(accounts.map(comparable));
+  const executable = answer.options.filter(
+    ({ account, actions }) =>
+      own.has(comparable(account)) && actions.every((action) => isExecutable(executors, action)),
   );
   if (executable.length === 0) return noOption("not_executable");
   const option = await settings.chooseOption(executable, payment);
   if (option === null) return noOption("none_chosen");
   const deadline = Math.min(payment.expiresAt, option.expiresAt ?? payment.expiresAt);
   watch.watch(deadline);
-  onProgress?.({ kind: "option", option });
+  report(settings, { kind: "option", option });
   const need = dataNeed(answer.collectData, option);
   return go({ payment, option, need, deadlineMs: deadline * 1000 });
 }
@@ -154,9 +179,26 @@ function endOfAction(
 ): Outcome {
   const message = error instanceof Error ? error.message : String(error);
   if (!isDeclined(error) && isLast && broadcasts(action))
-    return { kind: "unknown", lastStatus: null, message, transactions: [] };
+    return { kind: "unknown", lastStatus: null, message, transactions: [], submission: null };
   const done = outputs.length === 0 ? "" : ` (${outputs.length} earlier actions were executed)`;
   return refusedByWallet(`${action.method}: ${message}${done}`);
+}
+
+/** Runs one action: its output, or the outcome that ends the flow. A transfer that may be out counts as one that is. */
+async function runAction(
+  run: Executor,
+  action: WalletRpc,
+  context: ExecutionContext,
+  outputs: Output[],
+): Promise<Step<Output>> {
+  const isLast = context.index === context.total - 1;
+  try {
+    return go(await run(action.params, context));
+  } catch (error) {
+    if (error instanceof MaybeSent && isLast) return go(error.hash);
+    stopIfAborted(context.signal);
+    return end(endOfAction(error, action, isLast, outputs));
+  }
 }
 
 /** Executes the actions one after the other; `outputs[i]` belongs to `actions[i]`. */
@@ -165,27 +207,24 @@ async function execute(
   chosen: Chosen,
   actions: WalletRpc[],
 ): Promise<Step<Output[]>> {
-  const { client, executors, signal, onProgress } = settings;
+  const { client, executors, signal } = settings;
   const total = actions.length;
   // Looked up before the first one runs: an approval without its signature is gas for nothing.
   const bound = actions.map((action) => ({ action, run: executorOf(executors, action) }));
   const outputs: Output[] = [];
   if (bound.some(({ run }) => run === null)) return noOption("not_executable");
   for (const [index, { action, run }] of bound.entries()) {
-    signal?.throwIfAborted();
+    stopIfAborted(signal);
     const past = endIfPast(chosen, client);
     if (past.kind === "end") return past;
     if (run === null) return noOption("not_executable");
-    onProgress?.({ kind: "action_started", action, index, total });
-    const { chainId, params } = action;
+    report(settings, { kind: "action_started", action, index, total });
+    const { chainId } = action;
     const context = { chainId, account: chosen.option.account, index, total, signal };
-    const ran = await run(params, context).then(go, (error: unknown) => {
-      signal?.throwIfAborted();
-      return end(endOfAction(error, action, index === total - 1, outputs));
-    });
+    const ran = await runAction(run, action, context, outputs);
     if (ran.kind === "end") return ran;
     outputs.push(ran.value);
-    onProgress?.({ kind: "action_done", action, index, total, output: ran.value });
+    report(settings, { kind: "action_done", action, index, total, output: ran.value });
   }
   return go(outputs);
 }
@@ -214,14 +253,14 @@ function submissionOf(
 /** A call that failed before anything was submitted. */
 function outcomeOfTrouble(error: GatewayError): Outcome {
   if (error.kind === "refused") return outcomeOfRefusal(error);
-  return { kind: "unavailable", message: error.message };
+  return { kind: "unavailable", message: error.message, status: error.status };
 }
 
 /**
  * Pays: options, the user's choice, data where the option needs it, the actions in order, confirm, and
  * the wait for the end. Expected ends are outcomes; it throws only what executors and callbacks leave no
  * name for, and the signal's reason. Paying the same link again after any outcome is safe except
- * after `processing` and `unknown`, where it should be looked at first.
+ * after `processing` and `unknown`: those are watched, by `awaitOutcome`, until they are known.
  */
 export async function pay(settings: PaySettings): Promise<Outcome> {
   const { client, signal } = settings;
@@ -229,7 +268,7 @@ export async function pay(settings: PaySettings): Promise<Outcome> {
     timers: client.timers,
     serverNow: client.serverNow,
     warnAtSeconds: settings.warnAtSeconds ?? WARN_AT_SECONDS,
-    onWarning: (secondsLeft) => settings.onExpiryWarning?.(secondsLeft),
+    onWarning: (secondsLeft) => quietly(() => settings.onExpiryWarning?.(secondsLeft)),
   });
   try {
     const chosen = await choose(settings, watch);
@@ -245,7 +284,7 @@ export async function pay(settings: PaySettings): Promise<Outcome> {
     const beforeConfirm = endIfPast(chosen.value, client);
     if (beforeConfirm.kind === "end" && !submission.moneyMayHaveMoved) return beforeConfirm.outcome;
     watch.stop();
-    settings.onProgress?.({ kind: "confirming" });
+    report(settings, { kind: "confirming" });
     return await awaitOutcome(client, submission, waitSettings(settings));
   } catch (error) {
     if (error instanceof GatewayError) return outcomeOfTrouble(error);

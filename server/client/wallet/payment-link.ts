@@ -30,6 +30,20 @@ const LABELS = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+$/;
 
 const no = (reason: NotPaymentReason): PaymentLink => ({ kind: "not_payment", reason });
 
+function urlOf(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a page may be shown: https, or http of this machine. */
+export function isSafePage(text: string): boolean {
+  const url = urlOf(text);
+  return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
+}
+
 /** Whether `text` is a payment id as such, without any link around it. */
 export const isPaymentId = (text: string): boolean => PAYMENT_ID.test(text);
 
@@ -51,8 +65,8 @@ function isTrusted(url: URL, port: string, trusted: URL): boolean {
 /** Reads a web link; the host is decided before anything else of the link is looked at. */
 function readWebLink(text: string, trusted: URL): PaymentLink {
   const authority = WEB_URL.exec(text)?.[2] ?? "";
-  if (!URL.canParse(text)) return no("malformed");
-  const url = new URL(text);
+  const url = urlOf(text);
+  if (url === null) return no("malformed");
   const port = url.port === "" ? DEFAULT_PORT[url.protocol] : url.port;
   // The authority must be spelled as it is understood: no user info, escapes or number tricks.
   const spelled = authority.toLowerCase();
@@ -78,8 +92,8 @@ function readPaymentId(url: URL): PaymentLink {
 
 /** A pairing URI carries a payment only in `pay`; the link inside follows the same rules. */
 function readPairing(text: string, trusted: URL): PaymentLink {
-  if (!URL.canParse(text)) return no("malformed");
-  const inner = new URL(text).searchParams.getAll("pay");
+  const inner = urlOf(text)?.searchParams.getAll("pay");
+  if (inner === undefined) return no("malformed");
   const [link] = inner;
   if (link === undefined) return no("pairing_without_payment");
   if (inner.length > 1) return no("ambiguous");

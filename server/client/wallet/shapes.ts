@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isSafePage } from "./payment-link.ts";
 
 /** Missing and null mean the same; unknown members are dropped everywhere in this file. */
 const orNull = <T extends z.ZodType>(shape: T) =>
@@ -60,7 +61,8 @@ const unsupported = z
 
 const action = z.union([walletRpc, build, unsupported]);
 
-const collectData = z.object({ url: z.url(), schema: z.unknown() });
+/** A page that a wallet would show with a bridge into it: nothing but the web. */
+const collectData = z.object({ url: z.string().refine(isSafePage), schema: z.unknown() });
 
 const option = z.object({
   id: z.string().min(1),

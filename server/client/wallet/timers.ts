@@ -18,16 +18,24 @@ export const SYSTEM_TIMERS: Timers = {
   },
 };
 
+/** Throws the signal's reason once it is aborted; spelled out, because React Native's signals have no method and no reason of their own. */
+export function stopIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw reasonOf(signal);
+}
+
+const reasonOf = ({ reason }: AbortSignal): unknown =>
+  reason ?? Object.assign(new Error("The operation was aborted."), { name: "AbortError" });
+
 /** Waits `ms` milliseconds; rejects with the signal's reason as soon as it is aborted. */
 export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
-      reject(signal.reason);
+      reject(reasonOf(signal));
       return;
     }
     const onAbort = () => {
       callOff();
-      reject(signal?.reason);
+      reject(signal === undefined ? undefined : reasonOf(signal));
     };
     const callOff = timers.after(ms, () => {
       signal?.removeEventListener("abort", onAbort);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GatewayError } from "./gateway-error.ts";
-import { pause, SYSTEM_TIMERS, type Timers } from "./timers.ts";
+import { pause, SYSTEM_TIMERS, stopIfAborted, type Timers } from "./timers.ts";
 
 /** A wallet key (from a backend only), or a public app id with an id of this installation. */
 export type Credentials = { apiKey: string } | { appId: string; clientId: string };
@@ -32,6 +32,8 @@ export type GatewayCall<T> = {
   answer: z.ZodType<T>;
   /** Longest hold the call asks the server for. */
   holdMs?: number;
+  /** The instant (server's clock, ms) from which on the call is not sent again. */
+  notAfterMs?: number | undefined;
   signal?: AbortSignal | undefined;
 };
 
@@ -77,7 +79,7 @@ function retryAfterMs(response: Response): number | null {
   return seconds !== null && /^[0-9]{1,5}$/.test(seconds) ? Number(seconds) * 1000 : null;
 }
 
-function readRefusal(response: Response, text: string): GatewayError {
+function readRefusal(response: Response, text: string, afterLoss: boolean): GatewayError {
   const parsed = errorBody.safeParse(parseJson(text));
   const body = parsed.success ? parsed.data : null;
   return new GatewayError({
@@ -88,6 +90,7 @@ function readRefusal(response: Response, text: string): GatewayError {
     requestId: body?.requestId ?? response.headers.get("Request-Id"),
     issues: body?.issues ?? [],
     retryAfterMs: retryAfterMs(response),
+    afterLoss,
   });
 }
 
@@ -135,6 +138,7 @@ export function createTransport(settings: TransportSettings): Transport {
   const doFetch: Fetch = settings.fetch ?? ((url, init) => fetch(url, init));
   const timeoutMs = settings.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   let offsetMs = 0;
+  const serverNow = () => timers.now() + offsetMs;
 
   function learnTime(response: Response): void {
     const sent = Date.parse(response.headers.get("Date") ?? "");
@@ -153,7 +157,7 @@ export function createTransport(settings: TransportSettings): Transport {
       learnTime(response);
       return { kind: "answered", response, text: await response.text() } satisfies Attempt;
     } catch (cause) {
-      call.signal?.throwIfAborted();
+      stopIfAborted(call.signal);
       return { kind: "unanswered", cause } satisfies Attempt;
     } finally {
       callOff();
@@ -164,13 +168,13 @@ export function createTransport(settings: TransportSettings): Transport {
   async function call<T>(call: GatewayCall<T>): Promise<T> {
     const { url, init } = prepare(settings, call);
     for (let retry = 0; ; retry += 1) {
-      call.signal?.throwIfAborted();
+      stopIfAborted(call.signal);
       const made = await attempt(url, init, call);
       if (made.kind === "answered" && made.response.ok)
         return readAnswer(made.response, made.text, call.answer);
       const failure =
         made.kind === "answered"
-          ? readRefusal(made.response, made.text)
+          ? readRefusal(made.response, made.text, retry > 0)
           : new GatewayError({
               kind: "unavailable",
               message: "The payment service could not be reached.",
@@ -179,8 +183,9 @@ export function createTransport(settings: TransportSettings): Transport {
       if (failure.kind !== "unavailable" || retry === MAX_RETRIES) throw failure;
       const backoffMs = FIRST_BACKOFF_MS * 2 ** retry;
       await pause(timers, backoffMs + random() * backoffMs, call.signal);
+      if (call.notAfterMs !== undefined && serverNow() >= call.notAfterMs) throw failure;
     }
   }
 
-  return { call, serverNow: () => timers.now() + offsetMs, timers };
+  return { call, serverNow, timers };
 }
