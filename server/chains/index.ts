@@ -1,6 +1,6 @@
 import type { ChainConfig, Env } from "#server/platform/env.ts";
 import type { Log } from "#server/platform/log.ts";
-import { type ChainPort, ChainUnavailable, type TokenFacts } from "#server/ports/chain.ts";
+import { type ChainPort, ChainUnavailable } from "#server/ports/chain.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import type { Screening } from "#server/ports/screening.ts";
 import { checkChain } from "./evm/boot-check.ts";
@@ -25,7 +25,7 @@ export type Chains = {
 /** Pause before chains that did not answer are compared again. */
 const VERIFY_AGAIN_MS = 3_000;
 
-type Evm = { config: ChainConfig; rpc: Rpc; chain: EvmChain; tokens: TokenFacts[] };
+type Evm = { config: ChainConfig; rpc: Rpc; chain: EvmChain };
 
 /** A chain of any family, and how it is compared with its registry entry. */
 type Configured = {
@@ -37,7 +37,7 @@ type Configured = {
 };
 
 /** Puts the tokens that agree with the chain into use; returns what does not agree. */
-async function verifyEvm({ config, rpc, chain, tokens }: Evm): Promise<string[]> {
+async function verifyEvm({ config, rpc, chain }: Evm): Promise<string[]> {
   const { entry } = config;
   const { relayers, spender, intermediary } = chain.facts;
   const signers = [...relayers, ...(spender === null ? [] : [spender]), intermediary];
@@ -45,7 +45,8 @@ async function verifyEvm({ config, rpc, chain, tokens }: Evm): Promise<string[]>
   const left = new Set(
     refused.map(({ address }) => `${entry.caip2}/erc20:${address.toLowerCase()}`),
   );
-  const usable = fatal.length === 0 ? tokens.filter(({ asset }) => !left.has(asset)) : [];
+  const { registered } = chain.facts;
+  const usable = fatal.length === 0 ? registered.filter(({ asset }) => !left.has(asset)) : [];
   chain.facts.tokens.splice(0, chain.facts.tokens.length, ...usable);
   return [
     ...fatal.map((reason) => `nothing is offered on ${entry.name} (${entry.caip2}): ${reason}`),
@@ -57,10 +58,9 @@ function solanaChains(env: Pick<Env, "solana">, log: Log): Configured[] {
   return env.solana.map((config) => {
     const genesis = config.entry.caip2.slice("solana:".length);
     const chain = createSolanaChain(config, createSolanaRpc(config.rpcUrls, genesis), log);
-    const tokens = chain.facts.tokens.splice(0);
     return {
       chain,
-      verify: () => verifySolana(config, chain, tokens),
+      verify: () => verifySolana(config, chain),
       prepare: async () => undefined,
     };
   });
@@ -77,8 +77,7 @@ export function createChains(
   const evm = env.chains.map((config): Evm => {
     const rpc = createRpc(config.rpcUrls, BigInt(config.entry.caip2.slice("eip155:".length)));
     const chain = createEvmChain(config, rpc, env.FLORIN_INTERMEDIARY_KEY_EVM, log);
-    const tokens = chain.facts.tokens.splice(0);
-    return { config, rpc, chain, tokens };
+    return { config, rpc, chain };
   });
   const rpcs = new Map(evm.map(({ config, rpc }) => [config.entry.caip2, rpc]));
   const configured: Configured[] = [

@@ -101,7 +101,8 @@ export const pushTx = (query: Query): PushTx => ({
     await query(
       `insert into push_tx (chain, hash, payment_id, option_id, state, nonce) values ($1, $2, $3, $4, $5, $6)
        on conflict (chain, hash, payment_id) do update set option_id = excluded.option_id, state = excluded.state,
-         nonce = coalesce(excluded.nonce, push_tx.nonce), updated_at = clock_timestamp()`,
+         nonce = coalesce(excluded.nonce, push_tx.nonce), updated_at = clock_timestamp()
+       where excluded.state = 'mined' or push_tx.state not in ('mined', 'foreign')`,
       [chain, hash, paymentId, optionId, state, nonce],
     );
   },

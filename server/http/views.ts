@@ -18,7 +18,7 @@ const absolute = (services: Services, url: string | null): string | null =>
 /** A token amount as the wire shows it; `asset` is CAIP-19 without prefix. */
 export function tokenView(services: Services, asset: string, minor: bigint) {
   const chain = services.chains.get(chainOf(asset))?.facts;
-  const token = chain?.tokens.find((one) => one.asset === asset);
+  const token = chain?.registered.find((one) => one.asset === asset);
   if (chain === undefined || token === undefined) return tokenAmount(asset, minor, null);
   return tokenAmount(asset, minor, {
     name: token.name,

@@ -78,6 +78,9 @@ export type ChainFacts = {
   depth: DepthBand[];
   /** Usual distance of the finality tags from the head, in blocks. */
   tagBlocks: { safe: number; finalized: number };
+  /** What the registry has for it, whether or not it agrees with the chain; native coin only where buyers may pay with it. */
+  registered: readonly TokenFacts[];
+  /** Those of them that are offered now: none before the chain was compared with its entry. */
   tokens: TokenFacts[];
   relayers: string[];
   /** Null where the chain has no Permit2. */

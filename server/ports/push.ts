@@ -45,7 +45,10 @@ export type PushTx = {
   releasePush(chain: string, hash: string): Promise<void>;
   /** Writes what a node says of a transaction that is still kept. */
   updatePush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
-  /** Writes what a node or a block says of a transaction, and the option it says it of; creates the row of one that nobody claimed. */
+  /**
+   * Writes what a node or a block says of a transaction, and the option it says it of; creates the row of one that nobody claimed.
+   * What was seen in a block, or was judged not to pay, stays so until a block says otherwise.
+   */
   setPush(push: PushRef, found: { state: PushState; nonce: bigint | null }): Promise<void>;
 };
 

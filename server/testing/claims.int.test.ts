@@ -1,7 +1,7 @@
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApiClient } from "#server/trpc/client.ts";
-import type { Answer } from "./api.ts";
+import { type Answer, call } from "./api.ts";
 import { nativeShop } from "./native/shop.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -41,6 +41,40 @@ test("a claim holds at once", async () => {
   );
   expect(kept).toHaveLength(1);
   expect((await api().options(id, [`eip155:31337:${payer.address}`])).body.options).toEqual([]);
+});
+
+// Guarantee: whatever is wrong with what a wallet hands in around the hash of money that is on its way, the payment waits for that money.
+test.for([
+  ["another output beside it", (hash: string) => [{ type: "walletRpc", data: [hash, "x"] }]],
+  ["an object around it", (hash: string) => [{ type: "walletRpc", data: [{ hash }] }]],
+  ["deeper still", (hash: string) => [{ type: "walletRpc", data: [{ tx: { id: [hash] } }] }]],
+  [
+    "a result too many",
+    (hash: string) => [hash, hash].map((one) => ({ type: "walletRpc", data: [one] })),
+  ],
+] as const)("a known hash with %s", async ([, results]) => {
+  const { api, rows } = shop();
+  const confirm = (paymentId: string, optionId: string, hash: string) =>
+    call(server.baseUrl, "POST", `/v1/gateway/payment/${paymentId}/confirm`, {
+      headers: { "Api-Key": world.demo.gateway.apiKey },
+      body: { optionId, results: results(hash) },
+    });
+  const [payer, id] = [await shop().buyer(), await shop().created()];
+  const mine = await shop().option(id, payer);
+  const owed = await shop().transfer(id, mine);
+  await shop().node("evm_setIntervalMining", [0]);
+  const hash = await shop().send(payer, owed);
+  expect(code(await confirm(id, mine.id, hash))).toEqual([200, "requires_action"]);
+  expect(code(await shop().cancel(id))).toEqual([400, "invalid_state"]);
+  expect(await rows(`select state from push_tx where payment_id = $1`, [id])).toEqual([
+    { state: "known" },
+  ]);
+  // A hash that no node knows is no reason to wait.
+  const other = await shop().created();
+  const offer = await shop().option(other, payer);
+  await shop().transfer(other, offer);
+  expect(code(await confirm(other, offer.id, madeUp(7)))).toEqual([200, "failed"]);
+  expect((await api().status(other)).body.status).toBe("failed");
 });
 
 // Guarantee: of who sent the money while the payment closed the buyer's page knows as soon as a node does; a made-up claim changes nothing there.

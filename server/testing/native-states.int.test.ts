@@ -256,6 +256,16 @@ test("late", async () => {
   expect(await shop().exceptionOf(hash)).toMatchObject([{ kind: "late", payment_id: id }]);
   await pushIs(hash, "foreign");
   expect((await shop().api().status(id)).body.status).toBe("requires_action");
+  // Wallets repeat their confirm while a payment is open.
+  expect((await shop().api().confirm(id, option.id, [hash])).status).toBe(200);
+  await pushIs(hash, "foreign");
+  expect(
+    (
+      await shop()
+        .api()
+        .options(id, [`${CHAIN}:${buyer.address}`])
+    ).body.options,
+  ).not.toEqual([]);
   const cancelled = await shop().cancel(id);
   expect(cancelled.status).toBe(200);
 });

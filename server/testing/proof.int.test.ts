@@ -144,6 +144,12 @@ test("native coin with a proof", async () => {
       422,
       "params_validation",
     ]);
+    // The money is on its way, whatever the proof is worth.
+    expect(code(await shop().cancel(id))).toEqual([400, "invalid_state"]);
+    expect(code(await shop().api().confirm(id, mine.option.id, [hash]))).toEqual([
+      200,
+      "requires_action",
+    ]);
     expect(code(await confirm(proof))).toEqual([200, "requires_action"]);
   } finally {
     await shop().node("evm_setIntervalMining", [1]);

@@ -1,4 +1,4 @@
-import { alignResults, type Result } from "#server/domain/option/results.ts";
+import { alignResults, hashesIn, type Result } from "#server/domain/option/results.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
@@ -52,6 +52,38 @@ async function readClaim(services: Services, option: PaymentOption, results: Res
   return { kind: "claim" as const, hash: aligned.outputs.at(-1) ?? "", proof };
 }
 
+/** A claim of this option's transfer, with what it must look like to pay. */
+function claimOf(payment: Payment, option: PaymentOption, hash: string): Push {
+  const { id: optionId, chain, payer, recipient, amount, authorization } = option;
+  const { nonce: tag } = authorization;
+  return { chain, hash, paymentId: payment.id, optionId, payer, recipient, amount, tag };
+}
+
+/**
+ * Stores those of the claimed transactions that a node knows to pay, before anything else is judged: whatever is wrong with the
+ * results around a hash, its money is on its way. Returns their hashes.
+ */
+async function holdKnown(
+  services: Services,
+  payment: Payment,
+  option: PaymentOption,
+  results: Result[],
+): Promise<string[]> {
+  const claims = hashesIn(results).map((hash) => claimOf(payment, option, hash));
+  const looked = await Promise.all(
+    claims.map(async (push) => ({ push, found: await lookUp(services, push) })),
+  );
+  const known = looked.filter(({ found }) => found.state === "known");
+  if (known.length === 0) return [];
+  await failpoint("claim.before_commit");
+  await services.store.transaction(async (tx) => {
+    await tx.lockPayment(payment.id);
+    for (const { push, found } of known) await tx.setPush(push, found);
+  });
+  await failpoint("claim.after_commit");
+  return known.map(({ push }) => push.hash);
+}
+
 /** What a node says of a claim just made; "claimed", as of one it does not know, where it gives no answer: the worker asks again. */
 async function lookUp({ chains, log }: Services, push: Push): ReturnType<typeof lookUpPush> {
   try {
@@ -79,22 +111,18 @@ export async function claimPush(
   if (payment.status === "processing" || payment.status === "succeeded") return;
   const isOpen = payment.status === "requires_action";
   if (isOpen) await requireClear(services, { chain: option.chain, address: option.payer });
+  const known = await holdKnown(services, payment, option, results);
   const read = await readClaim(services, option, results);
   if (read.kind === "misaligned") {
-    await endMisaligned(services, payment.id, option.id, read.reason);
+    if (known.length === 0) await endMisaligned(services, payment.id, option.id, read.reason);
     return;
   }
-  const { id: optionId, chain, payer, recipient, amount, authorization } = option;
-  const claim = { chain, hash: read.hash, paymentId: payment.id, optionId };
-  const push = { ...claim, payer, recipient, amount, tag: authorization.nonce };
-  const found = await lookUp(services, push);
   // Who sent the money while the payment closed is told about the money: that is kept where a node knows of it.
-  if (!isOpen && found.state !== "known") return;
+  if (!isOpen && !known.includes(read.hash)) return;
   await failpoint("claim.before_commit");
   await services.store.transaction(async (tx) => {
     await tx.lockPayment(payment.id);
-    await tx.claimPush(claim, read.proof);
-    if (found.state === "known") await tx.setPush(claim, found);
+    await tx.claimPush(claimOf(payment, option, read.hash), read.proof);
   });
   await failpoint("claim.after_commit");
 }

@@ -41,7 +41,9 @@ async function requireFairPrice(
   option: PaymentOption,
   chain: ChainPort,
 ): Promise<void> {
-  const token = chain.facts.tokens.find(({ asset }) => asset === option.asset);
+  const { chain: caip2, tokens } = chain.facts;
+  if (tokens.length === 0) throw new ChainUnavailable(`${caip2} is not verified`);
+  const token = tokens.find(({ asset }) => asset === option.asset);
   const now = token === undefined ? null : await quoteOption(services, payment, token);
   if (now === null || !stillHolds(option.amount, now.amount))
     throw new AppError("quote_expired", "The price has moved: ask for the options again");

@@ -13,7 +13,7 @@ function assetsOf(services: Services, caller: Caller, symbols: string[]): string
   const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
   return [...services.chains.values()]
     .filter(({ facts }) => facts.environment === caller.environment)
-    .flatMap(({ facts }) => facts.tokens)
+    .flatMap(({ facts }) => facts.registered)
     .filter(({ symbol }) => wanted.has(symbol.toLowerCase()))
     .map(({ asset }) => asset);
 }

@@ -35,7 +35,7 @@ const refuse = (issues: Issue[]): AppError =>
 function unfit(account: Account, facts: ChainFacts): string | null {
   const { address } = account;
   if (NOBODY.has(address)) return "must not be the zero address";
-  if (facts.tokens.some(({ asset }) => parseAsset(asset)?.reference === address))
+  if (facts.registered.some(({ asset }) => parseAsset(asset)?.reference === address))
     return "must not be a token contract";
   const ours = [facts.intermediary, facts.spender, ...facts.relayers];
   return ours.includes(address) ? "must not be an account of this service" : null;
@@ -61,7 +61,7 @@ function readAsset(chains: Chains, environment: Environment, text: string): stri
   const id = assetId(asset);
   const facts = chains.get(asset.chain)?.facts;
   const known =
-    facts?.environment === environment && facts.tokens.some((token) => token.asset === id);
+    facts?.environment === environment && facts.registered.some((token) => token.asset === id);
   return known ? id : wrong("is not an asset this service accepts");
 }
 

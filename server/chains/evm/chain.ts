@@ -38,6 +38,19 @@ function createFacts(config: ChainConfig, signers: Signer[]): ChainFacts {
   const { entry } = config;
   const of = (role: Signer["role"]) =>
     signers.filter((s) => s.role === role).map(({ address }) => address);
+  const registered = [
+    ...entry.tokens.map((token) => ({
+      asset: assetOf(entry.caip2, token.address),
+      symbol: token.symbol,
+      name: token.name,
+      decimals: token.decimals,
+      iconUrl: token.iconUrl,
+      mechanism: token.eip3009 === null ? ("permit2" as const) : ("eip3009" as const),
+      peg: token.peg,
+      depegBps: token.depegBps,
+    })),
+    ...nativeToken(entry),
+  ];
   return {
     chain: entry.caip2,
     name: entry.name,
@@ -48,19 +61,8 @@ function createFacts(config: ChainConfig, signers: Signer[]): ChainFacts {
     stuckAfterS: entry.stuckAfterS,
     depth: entry.depth,
     tagBlocks: entry.tagBlocks,
-    tokens: [
-      ...entry.tokens.map((token) => ({
-        asset: assetOf(entry.caip2, token.address),
-        symbol: token.symbol,
-        name: token.name,
-        decimals: token.decimals,
-        iconUrl: token.iconUrl,
-        mechanism: token.eip3009 === null ? ("permit2" as const) : ("eip3009" as const),
-        peg: token.peg,
-        depegBps: token.depegBps,
-      })),
-      ...nativeToken(entry),
-    ],
+    registered,
+    tokens: [],
     relayers: of("relayer"),
     spender: of("spender")[0] ?? null,
     intermediary: of("intermediary")[0] ?? "",

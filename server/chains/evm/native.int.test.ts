@@ -158,7 +158,7 @@ test("a transaction that waits", async () => {
     native: { ...entry.native, accepted: false },
   }));
   expect(await closed.inboundTransfers(latest, [recipient])).toEqual([]);
-  expect(closed.facts.tokens.map(({ symbol }) => symbol)).toEqual(["USDC", "USDT"]);
+  expect(closed.facts.registered.map(({ symbol }) => symbol)).toEqual(["USDC", "USDT"]);
 });
 
 // Guarantee: a proof counts for its own account and its own message, however the wallet writes the signature.

@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { tokenView } from "#server/http/views.ts";
 import type { Registry } from "#server/platform/registry.ts";
 import { asOwner, type FeedName } from "#server/sandbox/deploy.ts";
 import { worldRegistry } from "#server/sandbox/world-registry.ts";
@@ -222,7 +223,7 @@ const chainsOf = (rpcUrls: string[], change: object = {}) =>
     world.log,
   );
 
-// Guarantee: nothing is offered on a chain before it was compared; one that is silent at the start is offered once it answers.
+// Guarantee: nothing is offered on a chain before it was compared; one that is silent at the start is offered once it answers. What was paid there is shown as what it is meanwhile.
 test("a chain that is silent at the start", async () => {
   const way = await door();
   try {
@@ -231,6 +232,12 @@ test("a chain that is silent at the start", async () => {
     expect(chain?.facts.tokens).toEqual([]);
     expect(await made.verify()).toEqual([expect.stringMatching(/until it answers/)]);
     expect(chain?.facts.tokens).toEqual([]);
+    const services = { chains: made.chains, env: { baseUrl: "https://pay.example" } } as never;
+    const asset = chain?.facts.registered[0]?.asset ?? "";
+    expect(tokenView(services, asset, 12_500_000n)).toMatchObject({
+      value: "12500000",
+      display: { assetSymbol: "USDC", decimals: 6 },
+    });
     way.open = true;
     await expect
       .poll(() => chain?.facts.tokens.map(({ symbol }) => symbol), { timeout: 15_000 })

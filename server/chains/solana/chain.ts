@@ -52,6 +52,19 @@ function createFacts(config: SolanaConfig, relayers: string[], intermediary: str
     peg: null,
     depegBps: 0,
   };
+  const registered = [
+    ...entry.tokens.map((token) => ({
+      asset: assetOf(caip2, token.mint),
+      symbol: token.symbol,
+      name: token.name,
+      decimals: token.decimals,
+      iconUrl: token.iconUrl,
+      mechanism: "spl_transfer" as const,
+      peg: token.peg,
+      depegBps: token.depegBps,
+    })),
+    ...(acceptsNative(entry) ? [coin] : []),
+  ];
   return {
     chain: caip2,
     name: entry.name,
@@ -62,19 +75,8 @@ function createFacts(config: SolanaConfig, relayers: string[], intermediary: str
     stuckAfterS: 0,
     depth: entry.depth,
     tagBlocks: { safe: FINAL_AFTER, finalized: FINAL_AFTER },
-    tokens: [
-      ...entry.tokens.map((token) => ({
-        asset: assetOf(caip2, token.mint),
-        symbol: token.symbol,
-        name: token.name,
-        decimals: token.decimals,
-        iconUrl: token.iconUrl,
-        mechanism: "spl_transfer" as const,
-        peg: token.peg,
-        depegBps: token.depegBps,
-      })),
-      ...(acceptsNative(entry) ? [coin] : []),
-    ],
+    registered,
+    tokens: [],
     relayers,
     spender: null,
     intermediary,

@@ -1,5 +1,4 @@
 import type { SolanaConfig } from "#server/platform/env.ts";
-import type { TokenFacts } from "#server/ports/chain.ts";
 import { acceptsNative, assetOf } from "./assets.ts";
 import { checkCluster } from "./boot-check.ts";
 import type { SolanaChain } from "./chain.ts";
@@ -8,11 +7,10 @@ import type { SolanaChain } from "./chain.ts";
 export async function verifySolana(
   { entry }: SolanaConfig,
   { context, facts }: SolanaChain,
-  tokens: TokenFacts[],
 ): Promise<string[]> {
   const { fatal, refused } = await checkCluster(context);
   const left = new Set(refused.map(({ mint }) => assetOf(entry.caip2, mint)));
-  const usable = fatal.length === 0 ? tokens.filter(({ asset }) => !left.has(asset)) : [];
+  const usable = fatal.length === 0 ? facts.registered.filter(({ asset }) => !left.has(asset)) : [];
   facts.tokens.splice(0, facts.tokens.length, ...usable);
   return [
     ...fatal.map((reason) => `nothing is offered on ${entry.name} (${entry.caip2}): ${reason}`),

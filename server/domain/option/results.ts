@@ -51,6 +51,22 @@ function readSigned(output: unknown): string | null {
   return typeof signedTransaction === "string" ? readSigned(signedTransaction) : null;
 }
 
+/** How deep in an output, and how many in all, hashes are looked for. */
+const DEPTH = 3;
+const MOST_HASHES = 4;
+
+/** Every text in the shape of a transaction's hash that a wallet gave, wherever it stands; the first few, once each. */
+export function hashesIn(results: Result[]): string[] {
+  const found = new Set<string>();
+  const look = (value: unknown, depth: number): void => {
+    if (typeof value === "string" && HASH.test(value)) found.add(value.toLowerCase());
+    else if (typeof value === "object" && value !== null && depth < DEPTH)
+      for (const one of Object.values(value)) look(one, depth + 1);
+  };
+  for (const { data } of results) for (const one of data) look(one, 0);
+  return [...found].slice(0, MOST_HASHES);
+}
+
 function readOutput(
   method: WalletRpcMethod,
   output: unknown,
