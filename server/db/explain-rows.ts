@@ -34,7 +34,7 @@ export type FactsRow = {
   option:
     | (Amount & { chain: string; approves: boolean; deadline: number; depth: DepthRule })
     | null;
-  attempt: { reverts: number } | null;
+  attempt: { reverts: number; payerReverts: number } | null;
   intent: Text<CaptureIntent> | null;
   arrival: { txId: string; block: string } | null;
   chain: {

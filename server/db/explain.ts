@@ -3,6 +3,7 @@ import type { PaymentFacts } from "#server/domain/payment/facts.ts";
 import type { ExplainReads } from "#server/ports/explain.ts";
 import type { Database } from "./client.ts";
 import { type FactsRow, toFacts } from "./explain-rows.ts";
+import { PAYER_REVERTS } from "./payer-reverts.ts";
 import { readTimeline } from "./timeline.ts";
 
 /** Unix seconds of a time, as a number. */
@@ -43,7 +44,7 @@ select ${unix("clock_timestamp()")} as now, p.status, p.version, p.flow, p.amoun
   (select jsonb_build_object('asset', o.asset, 'minor', o.amount_minor::text, 'chain', o.chain,
      'approves', jsonb_path_exists(o.actions, '$[*].data.method ? (@ == "eth_sendTransaction")'),
      'deadline', ${unix("o.auth_deadline")}, 'depth', o.depth) from chosen o) as option,
-  (select jsonb_build_object('reverts', a.reverts) from attempt a
+  (select jsonb_build_object('reverts', a.reverts, 'payerReverts', (select ${PAYER_REVERTS} from chosen o)) from attempt a
    where a.payment_id = p.id and a.state = 'live' and a.signature <> '') as attempt,
   (select jsonb_build_object('state', i.state, 'txId', coalesce(i.mined_hash, t.newest), 'minedBlock', i.mined_block::text,
      'firstTxAt', ${unix("t.first_at")}, 'newestTxAt', ${unix("t.newest_at")},

@@ -2,6 +2,7 @@ import { newId } from "#server/platform/ids.ts";
 import type { Capture, Payment, PaymentOption, Settlement, Store } from "#server/ports/store.ts";
 import { batchedRead } from "./batched-read.ts";
 import type { Database } from "./client.ts";
+import { PAYER_REVERTS } from "./payer-reverts.ts";
 import {
   type AttemptRow,
   type CaptureRow,
@@ -79,6 +80,7 @@ export const paymentReads = (
   | "optionsOf"
   | "saveOptions"
   | "liveAttempt"
+  | "payerReverts"
   | "storedAnswer"
   | "storeAnswer"
   | "forgetAnswers"
@@ -136,6 +138,13 @@ export const paymentReads = (
         [paymentId],
       );
       return rows[0] === undefined ? null : toAttempt(rows[0]);
+    },
+    async payerReverts(chain, payer) {
+      const rows = await db.query<{ reverts: number }>(
+        `select ${PAYER_REVERTS} as reverts from (select $1::text as chain, $2::text as payer) o`,
+        [chain, payer],
+      );
+      return rows[0]?.reverts ?? 0;
     },
     storedAnswer: (scope, key) => storedClaim(db.query, { scope, key }),
     async forgetAnswers(days) {

@@ -375,6 +375,8 @@ export type Store = AreaStore & {
   /** Inserts options not yet there (by fingerprint) and returns all of them with their ids, in the given order. */
   saveOptions(options: Omit<PaymentOption, "id">[]): Promise<PaymentOption[]>;
   liveAttempt(paymentId: string): Promise<Attempt | null>;
+  /** Mined reverts that transactions for an account have cost on a chain within a day, of payments that did not succeed all the same. */
+  payerReverts(chain: string, payer: string): Promise<number>;
   merchant(id: string): Promise<Merchant | null>;
   // Sweeps, each oldest first and bounded by `limit`.
   paymentsToExpire(limit: number): Promise<string[]>;

@@ -25,7 +25,8 @@ export type OddContract =
   | "FalseToken"
   | "VyperLikeToken"
   | "NamespacedToken"
-  | "HiddenToken";
+  | "HiddenToken"
+  | "SimulationOnlyWallet";
 
 /** A buyer, a merchant or one of our own keys. */
 export type Actor = { key: Hex; address: Hex };
@@ -65,7 +66,8 @@ type Compiled = {
 /** Compiled once per process, on first use. */
 let oddArtifacts: Record<string, Artifact> | undefined;
 
-function compileOdd(name: OddContract): Artifact {
+/** A contract of `odd-contracts.sol`, compiled. */
+export function compileOdd(name: OddContract): Artifact {
   if (oddArtifacts === undefined) {
     const content = readFileSync(new URL("./odd-contracts.sol", import.meta.url), "utf8");
     const settings = { outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } } };

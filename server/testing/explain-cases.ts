@@ -18,6 +18,7 @@ export const AROUND: Surroundings = {
     caip2 === CHAIN ? { name: "Local chain", pollMs: 1_000, stuckAfterS: 20 } : null,
   maxInFlight: 64,
   maxReverts: 2,
+  maxPayerReverts: 4,
   batchEveryS: 3_600,
 };
 
@@ -88,7 +89,7 @@ const pushed = (push: Partial<typeof PUSH> = {}, patch: Patch = {}): Patch => ({
 const processing = (patch: Patch = {}): Patch => ({
   status: "processing",
   option: OPTION,
-  attempt: { reverts: 0 },
+  attempt: { reverts: 0, payerReverts: 0 },
   ...patch,
 });
 export const succeeded = (patch: Patch = {}): Patch => ({
@@ -136,8 +137,8 @@ export const REACHED: Record<Code, Patch> = {
     intent: { ...INTENT, ahead: 2, newestTxAt: NOW - 70, gasShort: GAS_SHORT },
   }),
   "processing.confirming": processing({ intent: { ...INTENT, state: "mined", minedBlock: 99n } }),
-  "processing.refused_once": processing({ attempt: { reverts: 1 } }),
-  "processing.refused_for_good": processing({ attempt: { reverts: 2 } }),
+  "processing.refused_once": processing({ attempt: { reverts: 1, payerReverts: 1 } }),
+  "processing.refused_for_good": processing({ attempt: { reverts: 2, payerReverts: 2 } }),
   "processing.vanished": processing({ attempt: null }),
   "processing.deadline_near": processing({ option: { ...OPTION, deadline: NOW + 60 } }),
   "processing.deadline_over": processing({ option: { ...OPTION, deadline: NOW - 1 } }),

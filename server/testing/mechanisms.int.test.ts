@@ -7,6 +7,7 @@ import { asOwner, fundGas, mint } from "#server/sandbox/deploy.ts";
 import { minedOn, nodeTransport, rpc } from "#server/sandbox/node-rpc.ts";
 import { seedMerchant } from "#server/sandbox/seed.ts";
 import { type Action, actors, call, until } from "./api.ts";
+import { compileOdd } from "./chain.ts";
 import { endsIn } from "./unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "./world.ts";
 
@@ -148,6 +149,42 @@ test("a contract wallet pays with EIP-3009", async () => {
   const signature = await api().execute(action, owner.key);
   expect((await api().confirm(id, option.id, [signature])).status).toBe(200);
   expect((await final(id)).body.status).toBe("succeeded");
+});
+
+// Guarantee: an account that says yes in simulations and no on the network costs its relayer a few reverts, and then no more.
+test("a wallet that only pays in simulations", async () => {
+  const owner = await newBuyer({});
+  const { abi, bytecode } = compileOdd("SimulationOnlyWallet");
+  const client = createWalletClient({
+    account: privateKeyToAccount(owner.key),
+    transport: nodeTransport(chain().url),
+  });
+  const hash = await client.deployContract({ abi, bytecode, args: [], chain: null });
+  const wallet = (await minedOn(chain().url, hash)).contractAddress ?? "0x";
+  await mint(chain().url, chain(), "usdc", wallet, 500_000_000n);
+  const confirm = async () => {
+    const id = await created();
+    const option = await optionFor(id, wallet, "USDC");
+    return { id, answer: await api().confirm(id, option.id, [`0x${"11".repeat(65)}`]) };
+  };
+  for (const paid of [2, 4]) {
+    const { answer } = await confirm();
+    expect([answer.status, answer.body.status]).toEqual([200, "processing"]);
+    await until(
+      () =>
+        world.db.query<{ cost: number }>(
+          `select coalesce(sum(a.reverts), 0)::int as cost from attempt a
+           join payment_option o on o.id = a.option_id where o.payer = $1`,
+          [wallet.toLowerCase()],
+        ),
+      ([row]) => row?.cost === paid,
+      30_000,
+    );
+  }
+  const { id, answer } = await confirm();
+  expect([answer.status, answer.body.code]).toEqual([422, "params_validation"]);
+  expect(answer.body.message).toContain("pay from another account");
+  expect((await api().status(id)).body.status).toBe("requires_action");
 });
 
 // Guarantee: whoever sends the buyer's authorization, the buyer has paid once.

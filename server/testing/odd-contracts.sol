@@ -18,6 +18,13 @@ contract PlainDelegate {
     }
 }
 
+/// An ERC-1271 account whose owner's word counts only where nobody pays for gas, which is in a simulation.
+contract SimulationOnlyWallet {
+    function isValidSignature(bytes32, bytes calldata) external view returns (bytes4) {
+        return tx.gasprice == 0 ? this.isValidSignature.selector : bytes4(0);
+    }
+}
+
 /// Emits the events of EIP-3009 in the order no known token has: the transfer first.
 contract BackwardToken {
     event Transfer(address indexed from, address indexed to, uint256 value);

@@ -27,7 +27,7 @@ const ownPicture = (url: string | null): string | null => (url?.startsWith("/") 
 /** An amount of an asset with its token and network; one that is not registered any more is shown in minor units. */
 export function shownMoney({ services }: ViewParts, asset: string, minor: bigint): ShownMoney {
   const chain = services.chains.get(chainOf(asset))?.facts;
-  const token = chain?.tokens.find((one) => one.asset === asset);
+  const token = chain?.registered.find((one) => one.asset === asset);
   const network = chain?.name ?? chainOf(asset);
   if (token === undefined)
     return { ...shownAmount(minor, 0, `units of ${asset}`), asset, network, iconUrl: null };

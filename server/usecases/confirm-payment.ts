@@ -14,6 +14,7 @@ import { acceptCollected, type GivenData, requireCollected } from "./collect-dat
 import { requireBuilt } from "./confirm-built.ts";
 import { requireProof } from "./confirm-proof.ts";
 import { requireUsable } from "./fetch-actions.ts";
+import { requireBudget } from "./payer-budget.ts";
 import { requireUnlocked } from "./push-lock.ts";
 import { quoteOption } from "./quote-option.ts";
 import { findPayment } from "./read-payment.ts";
@@ -136,6 +137,7 @@ export async function confirmPayment(
   if (chain === undefined) throw new ChainUnavailable(`${option.chain} is not configured`);
   const payer = { chain: option.chain, address: option.payer };
   await requireClear(services, payer);
+  await requireBudget(services, payer);
   const given = await requireCollected(services, payment, payer, input.collectedData);
   const facts = await chain.payerFacts(option.payer, [option.asset]);
   const aligned = alignResults(option.actions, input.results, facts.hasCode);

@@ -6,6 +6,7 @@ import type { Surroundings } from "#server/domain/payment/surroundings.ts";
 import { type TimelineEntry, tellTimeline } from "#server/domain/payment/timeline.ts";
 import type { ExplainReads } from "#server/ports/explain.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
+import { MAX_PAYER_REVERTS } from "./payer-budget.ts";
 import { type PaymentView, readPayment, type SettledView } from "./read-payment.ts";
 import { MAX_IN_FLIGHT, MAX_PAID_REVERTS } from "./submit-capture.ts";
 
@@ -16,6 +17,7 @@ export const surroundings = (names: Names): Surroundings => ({
   ...names,
   maxInFlight: MAX_IN_FLIGHT,
   maxReverts: MAX_PAID_REVERTS,
+  maxPayerReverts: MAX_PAYER_REVERTS,
 });
 
 /** What the server knows of its chains, in the words an explanation needs. */
@@ -26,7 +28,7 @@ export function ownSurroundings({ chains, env }: Services): Surroundings {
     chain: facts,
     token(asset) {
       const chain = facts(chainOf(asset));
-      const token = chain?.tokens.find((one) => one.asset === asset);
+      const token = chain?.registered.find((one) => one.asset === asset);
       if (chain === null || token === undefined) return null;
       return { symbol: token.symbol, decimals: token.decimals, network: chain.name };
     },

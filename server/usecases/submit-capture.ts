@@ -3,6 +3,7 @@ import { failpoint } from "#server/platform/failpoint.ts";
 import type { ChainPort, RevertReason, TxPlan } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
 import type { Attempt, Intent, PaymentOption } from "#server/ports/store.ts";
+import { isSpent } from "./payer-budget.ts";
 import { pushIntent } from "./push-intent.ts";
 
 /** What became of one try to submit; `waiting` is found again by the sweep. */
@@ -80,6 +81,8 @@ export async function submitCapture(services: Services, paymentId: string): Prom
     return { kind: "waiting", reason: "other" };
   if (lapsesAt !== null && chain.model === "lifetimes" && (await chain.blocksLeft(lapsesAt)) < 0n)
     return { kind: "waiting", reason: "expired" };
+  if (await isSpent(services, { chain: option.chain, address: option.payer }))
+    return { kind: "waiting", reason: "other" };
   const signer = await signerFor(chain, authorization);
   if ((await services.store.intentsInFlight(option.chain, signer)) >= MAX_IN_FLIGHT)
     return { kind: "waiting", reason: "in_flight" };

@@ -73,7 +73,7 @@ export type PaymentFacts = {
       })
     | null;
   option: ChosenOption | null;
-  attempt: { reverts: number } | null;
+  attempt: { reverts: number; payerReverts: number } | null;
   intent: CaptureIntent | null;
   /** The transfer that is evidence for this payment, in a block that counts. */
   arrival: { txId: string; block: bigint } | null;

@@ -117,8 +117,8 @@ function waitingSituation(
 ): Of<"processing"> {
   const approved = { due: dueOf(facts), pays };
   const until = option.deadline;
-  const reverts = facts.attempt?.reverts ?? 0;
-  if (reverts >= around.maxReverts)
+  const { reverts, payerReverts } = facts.attempt ?? { reverts: 0, payerReverts: 0 };
+  if (reverts >= around.maxReverts || payerReverts >= around.maxPayerReverts)
     return { code: "processing.refused_for_good", ...approved, until };
   if (until - facts.now <= NEAR_S) return { code: "processing.deadline_near", ...approved, until };
   if (reverts > 0) return { code: "processing.refused_once", ...approved };

@@ -12,6 +12,8 @@ export type Surroundings = {
   maxInFlight: number;
   /** Mined refusals after which a transfer is not sent again. */
   maxReverts: number;
+  /** Mined refusals of an account's transfers within a day after which no more are sent for it. */
+  maxPayerReverts: number;
   /** Seconds a batched settlement waits for its batch. */
   batchEveryS: number;
 };

@@ -125,7 +125,7 @@ export const UNDERWAY: TextsOf<"requires_action" | "processing"> = {
   },
   "processing.refused_for_good": {
     sentence: (s) =>
-      `The network refused the transfer of ${inWords(s.pays)} more than once, so it is not sent again; the payment ends once the approval has lapsed at ${timeInWords(s.until)}. Nothing was taken.`,
+      `The network refused transfers of this account more than once, so the one of ${inWords(s.pays)} is not sent again; the payment ends once the approval has lapsed at ${timeInWords(s.until)}. Nothing was taken.`,
     actor: "nobody",
     nextStep: () => "Wait until the payment has ended before paying in another way.",
   },
