@@ -49,7 +49,10 @@ const chainEntry = z.object({
   native: z.object({
     symbol: z.string(),
     name: z.string(),
-    decimals: z.int(),
+    /** Nodes, wallets and the chain itself count in wei, whatever the coin is called. */
+    decimals: z
+      .int()
+      .refine((decimals): boolean => decimals === 18, "must be 18, as on every EVM chain"),
     feed: feed.nullable(),
     /** SLIP-44 number in its CAIP-19 name. */
     slip44: z.int().min(0).default(60),
