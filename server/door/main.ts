@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import type { Env } from "#server/platform/env.ts";
 import { createLog } from "#server/platform/log.ts";
+import { originAt } from "#server/platform/setting-checks.ts";
 import { createHttpServer, drain } from "./http-server.ts";
 import { createDoor } from "./listener.ts";
 import { openPages, type Pages, pagesAreBuilt } from "./pages.ts";
@@ -70,7 +71,7 @@ async function main(): Promise<void> {
     (error) => log.error({ err: error }, "the stop was not clean"),
   );
   process.stdout.write(
-    `Florin is listening on http://${settings.HOST}:${port} (${settings.FLORIN_MODE}, worker ${settings.FLORIN_WORKER})\n`,
+    `Florin is listening on ${originAt(settings.HOST, port)} (${settings.FLORIN_MODE}, worker ${settings.FLORIN_WORKER})\n`,
   );
 }
 

@@ -36,6 +36,19 @@ test("a chain is on once its RPC URL is set", () => {
   expect([env.baseUrl, env.payHost]).toEqual(["http://127.0.0.1:8080", "127.0.0.1:8080"]);
 });
 
+// Guarantee: the links a server hands out begin with an address that a browser can open, whatever is listened on.
+test.for([
+  [{ HOST: "::" }, "http://[::]:3000", "[::]:3000"],
+  [{ HOST: "::1", PORT: "0" }, "http://[::1]:0", "[::1]:0"],
+  [{ HOST: "florin_api" }, "http://florin_api:3000", "florin_api:3000"],
+  [{ HOST: "::", FLORIN_BASE_URL: "https://A.example/" }, "https://a.example", "a.example"],
+  [{ FLORIN_BASE_URL: "https://a.example:443" }, "https://a.example", "a.example"],
+  [{ FLORIN_BASE_URL: "http://[::1]:80/" }, "http://[::1]", "[::1]"],
+] as [Record<string, string>, string, string][])("%j", ([change, baseUrl, payHost]) => {
+  const env = readEnv({ ...GOOD, ...change });
+  expect([env.baseUrl, env.checkoutUrl, env.payHost]).toEqual([baseUrl, baseUrl, payHost]);
+});
+
 // Guarantee: an operator fixes a configuration in one go, not one message at a time.
 test("every problem is told at once", () => {
   const problems = problemsOf({ FLORIN_MODE: "live", FAILPOINT: "x:exit", PORT: "99999" }).join(
@@ -85,6 +98,22 @@ test.for([
     { FLORIN_BASE_URL: "https://a.example/b" },
     /FLORIN_BASE_URL: .*origin/,
   ],
+  ["a base URL with an empty query", { FLORIN_BASE_URL: "https://a.example/?" }, /_URL: .*origin/],
+  [
+    "a checkout with an empty part",
+    { FLORIN_CHECKOUT_URL: "https://a.example#" },
+    /_URL: .*origin/,
+  ],
+  [
+    "a base URL with a password",
+    { FLORIN_BASE_URL: "https://:hunter2@a.example" },
+    /^FLORIN_BASE_URL: must be an origin, such as https:\/\/pay\.example\.com$/,
+  ],
+  ["a host that is an address", { HOST: "http://127.0.0.1" }, /^HOST: must be a host name/],
+  ["a host with a port", { HOST: "127.0.0.1:80" }, /^HOST: must be a host name/],
+  ["a host with a space", { HOST: "a b" }, /^HOST: must be a host name/],
+  ["a host in brackets", { HOST: "[::1]" }, /^HOST: must be a host name .* without brackets/],
+  ["a host that is no number", { HOST: "256.0.0.1" }, /^HOST: must be a host name/],
   ["a checkout that is a program", { FLORIN_CHECKOUT_URL: "javascript:alert(1)" }, /CHECKOUT_URL/],
   ["a host with a scheme", { FLORIN_PAY_HOST: "https://a.example" }, /FLORIN_PAY_HOST: .*host/],
   ["a node of FTP", { FLORIN_RPC_8453: "https://a.example,ftp://b.example" }, /FLORIN_RPC_8453/],

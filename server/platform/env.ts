@@ -3,7 +3,15 @@ import { z } from "zod";
 import { LOAD_SETTINGS } from "./load-settings.ts";
 import { type ChainEntry, type Registry, registrySchema, type SolanaEntry } from "./registry.ts";
 import { SHIPPED_REGISTRY } from "./registry-shipped.ts";
-import { isEvmKey, isHost, isOrigin, isSolanaKey, nearestName } from "./setting-checks.ts";
+import {
+  isEvmKey,
+  isHost,
+  isListenHost,
+  isOrigin,
+  isSolanaKey,
+  nearestName,
+  originAt,
+} from "./setting-checks.ts";
 
 const SECRET_MIN = 32;
 
@@ -39,7 +47,13 @@ const settings = z.object({
   FLORIN_MODE: mode,
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
-  HOST: z.string().default("127.0.0.1"),
+  HOST: z
+    .string()
+    .refine(
+      isListenHost,
+      "must be a host name or an IP address, without brackets, such as 127.0.0.1 or ::",
+    )
+    .default("127.0.0.1"),
   /** Public origin of this server; defaults to http://HOST:PORT. */
   FLORIN_BASE_URL: origin.optional(),
   /** Origin of the checkout; defaults to the base URL. */
@@ -297,8 +311,12 @@ export function readEnv(source: Source): Env {
   crossChecks(present, chains, solana, problems);
   if (!parsed.success || problems.length > 0) throw new EnvError(problems);
   const { FLORIN_BASE_URL, FLORIN_CHECKOUT_URL, FLORIN_PAY_HOST, ...rest } = parsed.data;
-  const baseUrl = (FLORIN_BASE_URL ?? `http://${rest.HOST}:${rest.PORT}`).replace(/\/+$/, "");
-  const checkoutUrl = (FLORIN_CHECKOUT_URL ?? baseUrl).replace(/\/+$/, "");
+  const baseUrl =
+    FLORIN_BASE_URL === undefined
+      ? originAt(rest.HOST, rest.PORT)
+      : new URL(FLORIN_BASE_URL).origin;
+  const checkoutUrl =
+    FLORIN_CHECKOUT_URL === undefined ? baseUrl : new URL(FLORIN_CHECKOUT_URL).origin;
   const payHost = FLORIN_PAY_HOST ?? new URL(checkoutUrl).host;
   return { ...rest, baseUrl, checkoutUrl, payHost, registry, chains, solana };
 }

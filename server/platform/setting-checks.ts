@@ -1,3 +1,4 @@
+import { isIPv6 } from "node:net";
 import { ed25519 } from "@noble/curves/ed25519.js";
 
 /** Order of secp256k1: a private key is a number from 1 to below it. */
@@ -32,12 +33,20 @@ export function isSolanaKey(text: string): boolean {
 export const isHost = (text: string): boolean =>
   /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?$/.test(text) && URL.canParse(`http://${text}`);
 
-/** Whether a URL is an origin alone: no path, query, fragment or user. */
+/** Whether text is something to listen on: a host name or an IP address, as `listen` takes it. */
+export const isListenHost = (text: string): boolean =>
+  (isIPv6(text) || /^[\w.-]+$/.test(text)) && URL.canParse(originAt(text, 0));
+
+/** The origin of a server that listens there; in a URL an IPv6 address stands in brackets. */
+export function originAt(host: string, port: number): string {
+  const text = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  return URL.parse(text)?.origin ?? text;
+}
+
+/** Whether a URL is an origin alone: no path, query, fragment, user or password, not even an empty one. */
 export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null) return false;
-  const { pathname, search, hash, username } = url;
-  return /^\/*$/.test(pathname) && search + hash + username === "";
+  return url !== null && /^\/*$/.test(url.pathname) && !/[?#@]/.test(text);
 }
 
 /** How many letters have to be put in, left out or changed to make one word of another. */
