@@ -151,7 +151,11 @@ const lowered = first.tokens.map((token) => ({ ...token, address: token.address.
 
 // Guarantee: a registry that has a chain or a token twice is refused: which of the two counts would be anybody's guess.
 test.for([
-  ["a chain", { chains: [...SHIPPED_REGISTRY.chains, first] }, /eip155:1 is listed twice/],
+  [
+    "a chain",
+    { chains: [...SHIPPED_REGISTRY.chains, first] },
+    /^FLORIN_REGISTRY_FILE: eip155:1 is listed twice$/,
+  ],
   [
     "a token in another spelling",
     { chains: [{ ...first, tokens: [...first.tokens, ...lowered.slice(0, 1)] }] },

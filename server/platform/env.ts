@@ -136,13 +136,14 @@ export class EnvError extends Error {
 }
 
 const issuesOf = (error: z.ZodError, prefix = ""): string[] =>
-  error.issues.map((issue) =>
-    issue.code === "invalid_type" &&
-    issue.input === undefined &&
-    issue.message.includes("undefined")
-      ? `${prefix}${issue.path.join(".")}: is missing`
-      : `${prefix}${issue.path.join(".")}: ${issue.message}`,
-  );
+  error.issues.map((issue) => {
+    const place = issue.path.length === 0 ? prefix : `${prefix}${issue.path.join(".")}: `;
+    const isMissing =
+      issue.code === "invalid_type" &&
+      issue.input === undefined &&
+      issue.message.includes("undefined");
+    return `${place}${isMissing ? "is missing" : issue.message}`;
+  });
 
 type Source = Record<string, string | undefined>;
 
