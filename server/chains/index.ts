@@ -3,11 +3,12 @@ import type { Log } from "#server/platform/log.ts";
 import { type ChainPort, ChainUnavailable } from "#server/ports/chain.ts";
 import type { PriceSource } from "#server/ports/prices.ts";
 import type { Screening } from "#server/ports/screening.ts";
-import { checkChain } from "./evm/boot-check.ts";
+import { checkChain, type ForeignFeed } from "./evm/boot-check.ts";
 import { createEvmChain, type EvmChain } from "./evm/chain.ts";
 import { createPriceSource } from "./evm/price-feeds.ts";
 import { createRpc, type Rpc } from "./evm/rpc.ts";
 import { createScreening } from "./evm/sanctions.ts";
+import { foreignFeeds, missingPrices } from "./missing-prices.ts";
 import { createSolanaChain } from "./solana/chain.ts";
 import { solanaPrices } from "./solana/prices.ts";
 import { createRpc as createSolanaRpc } from "./solana/rpc.ts";
@@ -37,20 +38,19 @@ type Configured = {
 };
 
 /** Puts the tokens that agree with the chain into use; returns what does not agree. */
-async function verifyEvm({ config, rpc, chain }: Evm): Promise<string[]> {
+async function verifyEvm({ config, rpc, chain }: Evm, foreign: ForeignFeed[]): Promise<string[]> {
   const { entry } = config;
   const { relayers, spender, intermediary } = chain.facts;
   const signers = [...relayers, ...(spender === null ? [] : [spender]), intermediary];
-  const { fatal, refused } = await checkChain(rpc, config, signers);
-  const left = new Set(
-    refused.map(({ address }) => `${entry.caip2}/erc20:${address.toLowerCase()}`),
-  );
+  const { fatal, refused, unpriced } = await checkChain(rpc, config, signers, foreign);
+  const left = new Set(refused.map(({ asset }) => asset));
   const { registered } = chain.facts;
   const usable = fatal.length === 0 ? registered.filter(({ asset }) => !left.has(asset)) : [];
   chain.facts.tokens.splice(0, chain.facts.tokens.length, ...usable);
   return [
     ...fatal.map((reason) => `nothing is offered on ${entry.name} (${entry.caip2}): ${reason}`),
     ...refused.map(({ symbol, reason }) => `${symbol} on ${entry.name} is not offered: ${reason}`),
+    ...unpriced.map(({ name, reason }) => `${name} has no price now: ${reason}`),
   ];
 }
 
@@ -83,7 +83,7 @@ export function createChains(
   const configured: Configured[] = [
     ...evm.map((one) => ({
       chain: one.chain,
-      verify: () => verifyEvm(one),
+      verify: () => verifyEvm(one, foreignFeeds(env, one.config.entry.caip2)),
       prepare: () => one.chain.prepare(),
     })),
     ...solanaChains(env, log),
@@ -133,7 +133,7 @@ export function createChains(
     async verify() {
       const found = await verify();
       verifyAgain(found);
-      return found;
+      return [...missingPrices(env), ...found];
     },
   };
 }

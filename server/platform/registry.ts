@@ -18,7 +18,7 @@ const tokenEntry = z.strictObject({
   peg: z.string().length(3).nullable(),
   /** Widest distance from the peg, in basis points, at which it still counts 1:1. */
   depegBps: z.int().positive().default(100),
-  /** Price of one whole token in USD; null: a pegged token without a feed is never offered in live mode. */
+  /** Price of one whole token in USD; null: never offered. */
   feed: feed.nullable(),
   /** EIP-712 domain and signature form of `transferWithAuthorization`, or null where the token lacks it. */
   eip3009: z

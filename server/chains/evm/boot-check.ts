@@ -1,17 +1,25 @@
 import { encodeFunctionData, type Hex, hashDomain, hexToString, keccak256 } from "viem";
 import type { ChainConfig } from "#server/platform/env.ts";
-import type { TokenEntry } from "#server/platform/registry.ts";
+import type { ChainEntry, FeedEntry, TokenEntry } from "#server/platform/registry.ts";
 import { ChainUnavailable } from "#server/ports/chain.ts";
-import { TOKEN_ABI } from "./abi.ts";
-import { isWord } from "./context.ts";
+import { SANCTIONS_ABI, TOKEN_ABI } from "./abi.ts";
+import { assetOf, isWord, nativeAssetOf } from "./context.ts";
+import { CLOCK_CALL, feedCalls, type Reading, readRound } from "./feed.ts";
 import { PERMIT2_ADDRESS } from "./permit2.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 
-/** What a chain may be used for: `fatal` means no token of it is offered, `refused` are single ones left out, each with its reason. */
+/**
+ * What a chain may be used for: `fatal` means no token of it is offered, `refused` are single ones left out, each with its reason;
+ * `unpriced` has no price at the moment, by its name.
+ */
 export type BootCheck = {
   fatal: string[];
-  refused: { symbol: string; address: string; reason: string }[];
+  refused: { symbol: string; asset: string; reason: string }[];
+  unpriced: { name: string; reason: string }[];
 };
+
+/** A feed on this chain for something that is not on it. */
+export type ForeignFeed = { name: string; feed: FeedEntry };
 
 const read = (to: string, functionName: "decimals" | "DOMAIN_SEPARATOR" | "name" | "version") => ({
   method: "eth_call",
@@ -73,8 +81,10 @@ async function checkToken(rpc: Rpc, chainId: bigint, token: TokenEntry): Promise
   return `its EIP-712 domain is not "${eip3009.name}", version "${eip3009.version}", so no signature would verify: ${await domainAdvice(rpc, address)}`;
 }
 
-async function checkPermit2(rpc: Rpc, config: ChainConfig): Promise<string | null> {
-  const { permit2, permit2CodeHash } = config.entry;
+async function checkPermit2(
+  rpc: Rpc,
+  { permit2, permit2CodeHash }: ChainEntry,
+): Promise<string | null> {
   if (permit2 === null) return null;
   if (permit2.toLowerCase() !== PERMIT2_ADDRESS)
     return "Permit2 is used at its canonical address only";
@@ -86,25 +96,107 @@ async function checkPermit2(rpc: Rpc, config: ChainConfig): Promise<string | nul
     : "Permit2's code is not the one the registry names";
 }
 
-/** Compares a configured chain with what is really there. Throws `ChainUnavailable` when no node answers. */
+/** An oracle that is not there would let nobody pay, and say so only to them. */
+async function checkOracle(rpc: Rpc, { sanctionsOracle }: ChainEntry): Promise<string | null> {
+  if (sanctionsOracle === null) return null;
+  const data = encodeFunctionData({ abi: SANCTIONS_ABI, args: [PERMIT2_ADDRESS] });
+  const [code, answer] = await rpc.batch([
+    codeAt(sanctionsOracle),
+    { method: "eth_call", params: [{ to: sanctionsOracle, data }, "latest"] },
+  ]);
+  if (codeOf(code) === "0x")
+    return `no contract at the sanctions oracle's address ${sanctionsOracle}`;
+  return isWord(answerOf(answer))
+    ? null
+    : `${sanctionsOracle} does not answer as a sanctions oracle does`;
+}
+
+/** Reads every feed once, in one round trip. One that the node does not read costs only what it prices, as it does later on. */
+async function readFeeds(rpc: Rpc, feeds: FeedEntry[]): Promise<Reading[]> {
+  if (feeds.length === 0) return [];
+  const [block, ...answers] = await rpc.batch([
+    CLOCK_CALL,
+    ...feeds.flatMap((feed) => [codeAt(feed.address), ...feedCalls(feed)]),
+  ]);
+  return feeds.map((feed, index): Reading => {
+    const [code, round, digits] = answers.slice(index * 3, index * 3 + 3);
+    if (codeOf(code) === "0x") {
+      const reason = `no contract at its price feed's address ${feed.address}`;
+      return { price: null, isFeed: false, reason };
+    }
+    const unread = [round, digits].find((one) => one instanceof RpcRefusal && !one.executed);
+    if (unread instanceof RpcRefusal) {
+      const reason = `a node did not read ${feed.address}: ${unread.message}`;
+      return { price: null, isFeed: true, reason };
+    }
+    return readRound(feed, [round, digits, block]);
+  });
+}
+
+type Priced = { symbol: string; asset: string; feed: FeedEntry };
+
+/** What is priced by a feed of this chain, and may be offered on it. */
+const pricedHere = (entry: ChainEntry): Priced[] => {
+  const { caip2, native, tokens } = entry;
+  return [
+    ...tokens.map(({ symbol, address, feed }) => ({
+      symbol,
+      asset: assetOf(caip2, address),
+      feed,
+    })),
+    ...(native.accepted ? [{ ...native, asset: nativeAssetOf(entry) }] : []),
+  ].flatMap(({ symbol, asset, feed }) => (feed === null ? [] : [{ symbol, asset, feed }]));
+};
+
+/** What the feeds of a chain leave without a price: for now, or, where a contract is no feed, until the registry is mended. */
+async function checkFeeds(
+  rpc: Rpc,
+  entry: ChainEntry,
+  foreign: ForeignFeed[],
+): Promise<Omit<BootCheck, "fatal">> {
+  const here = pricedHere(entry);
+  const readings = await readFeeds(
+    rpc,
+    [...here, ...foreign].map(({ feed }) => feed),
+  );
+  const refused: BootCheck["refused"] = [];
+  const unpriced: BootCheck["unpriced"] = [];
+  for (const [index, { isFeed, reason }] of readings.entries()) {
+    if (reason === null) continue;
+    const own = here[index];
+    if (own === undefined)
+      unpriced.push({ name: foreign[index - here.length]?.name ?? "", reason });
+    else if (isFeed) unpriced.push({ name: `${own.symbol} on ${entry.name}`, reason });
+    else refused.push({ symbol: own.symbol, asset: own.asset, reason });
+  }
+  return { refused, unpriced };
+}
+
+/**
+ * Compares a configured chain with what is really there; `foreign` are feeds on it that price something elsewhere. Throws
+ * `ChainUnavailable` when no node answers.
+ */
 export async function checkChain(
   rpc: Rpc,
-  config: ChainConfig,
+  { entry }: Pick<ChainConfig, "entry">,
   signers: string[],
+  foreign: ForeignFeed[] = [],
 ): Promise<BootCheck> {
-  const chainId = BigInt(config.entry.caip2.slice("eip155:".length));
-  const permit2 = await checkPermit2(rpc, config);
+  const chainId = BigInt(entry.caip2.slice("eip155:".length));
+  const wrong = [await checkPermit2(rpc, entry), await checkOracle(rpc, entry)];
   const codes = await rpc.batch(signers.map(codeAt));
   const fatal = [
-    ...(permit2 === null ? [] : [permit2]),
+    ...wrong.filter((reason) => reason !== null),
     ...signers
       .filter((_, index) => codeOf(codes[index]) !== "0x")
       .map((signer) => `${signer} has code: our keys must belong to plain accounts`),
   ];
-  const refused = [];
-  for (const token of config.entry.tokens) {
+  const refused: BootCheck["refused"] = [];
+  for (const token of entry.tokens) {
     const reason = await checkToken(rpc, chainId, token);
-    if (reason !== null) refused.push({ symbol: token.symbol, address: token.address, reason });
+    const asset = assetOf(entry.caip2, token.address);
+    if (reason !== null) refused.push({ symbol: token.symbol, asset, reason });
   }
-  return { fatal, refused };
+  const feeds = await checkFeeds(rpc, entry, foreign);
+  return { fatal, refused: [...refused, ...feeds.refused], unpriced: feeds.unpriced };
 }

@@ -57,6 +57,7 @@ test("feeds", async () => {
     await setAnswer("USDC / USD", answer, 0n);
     expect(await usdcPrice()).toBeNull();
   }
+  await setAnswer("USDC / USD", 100_000_000n, 0n);
 });
 
 // Guarantee: currencies come from their feed or fixed rate; one without a source, or on a chain we do not have, is none.
@@ -106,7 +107,11 @@ const signers = () => [world.relayer, world.spender, world.intermediary].map((a)
 
 // Guarantee: a world as it is described has no problems.
 test("boot check of a sound chain", async () => {
-  expect(await checkChain(world.rpc, world.config, signers())).toEqual({ fatal: [], refused: [] });
+  expect(await checkChain(world.rpc, world.config, signers())).toEqual({
+    fatal: [],
+    refused: [],
+    unpriced: [],
+  });
 });
 
 // Guarantee: each token that is not what the registry says is named with what is wrong, and the others stay.
@@ -140,6 +145,67 @@ test("boot check of tokens", async () => {
   expect(reasons.NOTHING).toMatch(/no contract/);
   expect(reasons["NO TOKEN"]).toMatch(/decimals/);
   expect(reasons["NO DOMAIN"]).toMatch(/EIP-712 domain/);
+});
+
+// Guarantee: a feed that is none takes its token or coin out with its name; one that is stale, or prices something elsewhere, is told.
+test("boot check of feeds", async () => {
+  const { entry } = world.config;
+  const [usd, tether] = entry.tokens;
+  if (usd === undefined || tether === undefined) throw new Error("no tokens");
+  const { feeds, usdc, sanctions } = world.deployment;
+  const feedAt = (address: string) => ({ address, heartbeatS: 3_600 });
+  const config = (address: string) => ({
+    entry: {
+      ...entry,
+      native: { ...entry.native, feed: feedAt(usdc) },
+      tokens: [
+        { ...usd, feed: feedAt(address) },
+        { ...tether, feed: feedAt(sanctions) },
+      ],
+    },
+  });
+  const nowhere = await checkChain(world.rpc, config(OWNER), signers(), [
+    { name: "EUR", feed: feedAt(sanctions) },
+    { name: "GBP", feed: feedAt(feeds["GBP / USD"]) },
+  ]);
+  expect(nowhere.fatal).toEqual([]);
+  expect(nowhere.refused.map(({ symbol, reason }) => `${symbol}: ${reason}`)).toEqual([
+    `USDC: no contract at its price feed's address ${OWNER}`,
+    `USDT: ${sanctions} does not answer as a price feed does`,
+    `ETH: ${usdc} does not answer as a price feed does`,
+  ]);
+  expect(nowhere.unpriced).toEqual([
+    { name: "EUR", reason: `${sanctions} does not answer as a price feed does` },
+  ]);
+  // Answers everything with the number 200, decimals too.
+  await world.node("anvil_setCode", [SPENDER, "0x60c860005260a06000f3"]);
+  const odd = await checkChain(world.rpc, config(SPENDER), signers());
+  await world.node("anvil_setCode", [SPENDER, "0x"]);
+  expect(odd.refused[0]?.reason).toBe(`${SPENDER} does not answer as a price feed does`);
+  await setAnswer("USDC / USD", 100_000_000n, (await now()) - 3_700n);
+  const stale = await checkChain(world.rpc, world.config, signers());
+  await setAnswer("USDC / USD", -1n, 0n);
+  const negative = await checkChain(world.rpc, world.config, signers());
+  await setAnswer("USDC / USD", 100_000_000n, 0n);
+  expect([stale.refused, negative.refused]).toEqual([[], []]);
+  expect(stale.unpriced).toEqual([
+    { name: "USDC on Test", reason: expect.stringMatching(/older than its heartbeat of 3600/) },
+  ]);
+  expect(negative.unpriced).toEqual([
+    { name: "USDC on Test", reason: expect.stringMatching(/not positive/) },
+  ]);
+});
+
+// Guarantee: an oracle that would let nobody pay is told at the start, and offers nothing meanwhile.
+test("boot check of the sanctions oracle", async () => {
+  const fatal = async (sanctionsOracle: string | null) =>
+    (await checkChain(world.rpc, { entry: { ...world.config.entry, sanctionsOracle } }, signers()))
+      .fatal;
+  expect(await fatal(OWNER)).toEqual([`no contract at the sanctions oracle's address ${OWNER}`]);
+  expect(await fatal(world.deployment.usdc)).toEqual([
+    expect.stringMatching(/does not answer as a sanctions oracle does/),
+  ]);
+  expect(await fatal(null)).toEqual([]);
 });
 
 // Guarantee: a wrong Permit2, and a key of ours that became a contract, stop a chain's offers.
@@ -245,6 +311,19 @@ test("a chain that is silent at the start", async () => {
   } finally {
     way.close();
   }
+});
+
+// Guarantee: a price that is not there is named at the start, and takes out nothing but what it prices.
+test("a chain with a wrong feed", async () => {
+  const native = { ...world.config.entry.native, feed: { address: OWNER, heartbeatS: 60 } };
+  const made = chainsOf([world.rpcUrl], { native });
+  expect(await made.verify()).toEqual([
+    `ETH on Test is not offered: no contract at its price feed's address ${OWNER}`,
+  ]);
+  expect(made.chains.get(CHAIN)?.facts.tokens.map(({ symbol }) => symbol)).toEqual([
+    "USDC",
+    "USDT",
+  ]);
 });
 
 // Guarantee: a chain that must not be offered is still there for the money that is on its way.

@@ -1,5 +1,5 @@
 import type { SolanaConfig } from "#server/platform/env.ts";
-import { acceptsNative, assetOf } from "./assets.ts";
+import { assetOf } from "./assets.ts";
 import { checkCluster } from "./boot-check.ts";
 import type { SolanaChain } from "./chain.ts";
 
@@ -15,8 +15,5 @@ export async function verifySolana(
   return [
     ...fatal.map((reason) => `nothing is offered on ${entry.name} (${entry.caip2}): ${reason}`),
     ...refused.map(({ symbol, reason }) => `${symbol} on ${entry.name} is not offered: ${reason}`),
-    ...(entry.native.accepted && !acceptsNative(entry)
-      ? [`${entry.native.symbol} on ${entry.name} is not offered: it has no price`]
-      : []),
   ];
 }
