@@ -96,7 +96,7 @@ const chainEntry = z.strictObject({
     .strictObject({ safe: z.int().positive(), finalized: z.int().positive() })
     .default({ safe: 40, finalized: 75 }),
   permit2: evmAddress.nullable(),
-  /** keccak-256 of Permit2's runtime code here; null skips the comparison. */
+  /** keccak-256 of Permit2's runtime code here; null: its EIP-712 domain is compared instead. */
   permit2CodeHash: z.string().nullable().default(null),
   /** Oracle with `isSanctioned(address)`, or null where none is known. */
   sanctionsOracle: evmAddress.nullable(),

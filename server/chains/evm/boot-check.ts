@@ -5,7 +5,7 @@ import { ChainUnavailable } from "#server/ports/chain.ts";
 import { SANCTIONS_ABI, TOKEN_ABI } from "./abi.ts";
 import { assetOf, isWord, nativeAssetOf } from "./context.ts";
 import { CLOCK_CALL, feedCalls, type Reading, readRound } from "./feed.ts";
-import { PERMIT2_ADDRESS } from "./permit2.ts";
+import { PERMIT2_ADDRESS, permit2Separator } from "./permit2.ts";
 import { type Rpc, RpcRefusal } from "./rpc.ts";
 
 /**
@@ -81,19 +81,28 @@ async function checkToken(rpc: Rpc, chainId: bigint, token: TokenEntry): Promise
   return `its EIP-712 domain is not "${eip3009.name}", version "${eip3009.version}", so no signature would verify: ${await domainAdvice(rpc, address)}`;
 }
 
+/** By the hash of its code where the registry names one, else by the domain under which it checks signatures. */
 async function checkPermit2(
   rpc: Rpc,
+  chainId: bigint,
   { permit2, permit2CodeHash }: ChainEntry,
 ): Promise<string | null> {
   if (permit2 === null) return null;
   if (permit2.toLowerCase() !== PERMIT2_ADDRESS)
     return "Permit2 is used at its canonical address only";
-  const [answer] = await rpc.batch([codeAt(PERMIT2_ADDRESS)]);
+  const [answer, separator] = await rpc.batch([
+    codeAt(PERMIT2_ADDRESS),
+    read(PERMIT2_ADDRESS, "DOMAIN_SEPARATOR"),
+  ]);
   const code = codeOf(answer);
   if (code === "0x") return "Permit2 is not at its canonical address";
-  return permit2CodeHash === null || keccak256(code) === permit2CodeHash.toLowerCase()
+  if (permit2CodeHash !== null)
+    return keccak256(code) === permit2CodeHash.toLowerCase()
+      ? null
+      : "Permit2's code is not the one the registry names";
+  return answerOf(separator) === permit2Separator(chainId)
     ? null
-    : "Permit2's code is not the one the registry names";
+    : "the contract at Permit2's address is another: its signing domain is not that of Permit2 on this chain";
 }
 
 /** An oracle that is not there would let nobody pay, and say so only to them. */
@@ -183,7 +192,7 @@ export async function checkChain(
   foreign: ForeignFeed[] = [],
 ): Promise<BootCheck> {
   const chainId = BigInt(entry.caip2.slice("eip155:".length));
-  const wrong = [await checkPermit2(rpc, entry), await checkOracle(rpc, entry)];
+  const wrong = [await checkPermit2(rpc, chainId, entry), await checkOracle(rpc, entry)];
   const codes = await rpc.batch(signers.map(codeAt));
   const fatal = [
     ...wrong.filter((reason) => reason !== null),

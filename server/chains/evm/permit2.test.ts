@@ -11,7 +11,14 @@ import {
 import { expect, test } from "vitest";
 import type { Authorization } from "#server/domain/option/authorization.ts";
 import { TOKEN_ABI } from "./abi.ts";
-import { approvals, nonceBit, permit2Call, permit2Digest, permit2TypedData } from "./permit2.ts";
+import {
+  approvals,
+  nonceBit,
+  permit2Call,
+  permit2Digest,
+  permit2Separator,
+  permit2TypedData,
+} from "./permit2.ts";
 
 const PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3";
 const AUTHORIZATION: Authorization = {
@@ -31,6 +38,13 @@ const AUTHORIZATION: Authorization = {
 const hashOf = (text: string): Hex => keccak256(stringToHex(text));
 const word = (value: bigint | Hex): Hex =>
   typeof value === "bigint" ? toHex(value, { size: 32 }) : pad(value);
+
+// Guarantee: Permit2 is told from another contract by what the deployed one answers on Ethereum.
+test("the domain is Permit2's", () => {
+  expect(permit2Separator(1n)).toBe(
+    "0x866a5aba21966af95d6c7ab78eb2b2fc913915c28be3b9aa07cc04ff903e3f28",
+  );
+});
 
 // Guarantee: the digest kept with an offer is the one Permit2 computes: no version in its domain, no witness.
 test("the digest is Permit2's", () => {

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, hashTypedData, toHex } from "viem";
+import { encodeFunctionData, type Hex, hashDomain, hashTypedData, toHex } from "viem";
 import type { WalletRpcAction } from "#server/domain/option/actions.ts";
 import type { Authorization } from "#server/domain/option/authorization.ts";
 import { PERMIT2_ABI, TOKEN_ABI } from "./abi.ts";
@@ -23,6 +23,13 @@ const TYPES = {
     { name: "amount", type: "uint256" },
   ],
 } as const;
+
+/** What Permit2's DOMAIN_SEPARATOR() is on a chain. */
+export const permit2Separator = (chainId: bigint): Hex =>
+  hashDomain({
+    domain: { name: "Permit2", chainId, verifyingContract: PERMIT2_ADDRESS },
+    types: { EIP712Domain: TYPES.EIP712Domain },
+  });
 
 /** What the wallet is asked to sign, as plain JSON with decimal numbers. */
 export const permit2TypedData = (a: Authorization) => ({

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Hex } from "viem";
+import { type Hex, keccak256 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tokenView } from "#server/http/views.ts";
 import type { Registry } from "#server/platform/registry.ts";
@@ -10,6 +10,7 @@ import { startTestChain, type TestChain } from "#server/testing/chain.ts";
 import { createChains } from "../index.ts";
 import { findAllowanceSlot } from "./allowance-slot.ts";
 import { checkChain } from "./boot-check.ts";
+import { PERMIT2_ADDRESS } from "./permit2.ts";
 import { createPriceSource } from "./price-feeds.ts";
 import { createRpc } from "./rpc.ts";
 import { createScreening } from "./sanctions.ts";
@@ -218,6 +219,20 @@ test("boot check of Permit2 and of our keys", async () => {
     );
   expect((await check({ permit2CodeHash: `0x${"11".repeat(32)}` })).fatal).toHaveLength(1);
   expect((await check({ permit2: OWNER })).fatal).toHaveLength(1);
+  const code = await world.node<string>("eth_getCode", [PERMIT2_ADDRESS, "latest"]);
+  expect((await check({ permit2CodeHash: keccak256(code as Hex) })).fatal).toEqual([]);
+  const usdCode = await world.node("eth_getCode", [world.deployment.usdc, "latest"]);
+  for (const [other, says] of [
+    [usdCode, /signing domain is not that of Permit2/],
+    // Answers everything with nothing, as a contract without this function may.
+    ["0x00", /signing domain is not that of Permit2/],
+    ["0x", /not at its canonical address/],
+  ]) {
+    await world.node("anvil_setCode", [PERMIT2_ADDRESS, other]);
+    expect((await check({})).fatal).toEqual([expect.stringMatching(says as RegExp)]);
+  }
+  await world.node("anvil_setCode", [PERMIT2_ADDRESS, code]);
+  expect((await check({})).fatal).toEqual([]);
   const delegated = `0xef0100${world.deployment.usdc.slice(2)}`;
   await world.node("anvil_setCode", [world.relayer.address, delegated]);
   expect((await check({})).fatal).toEqual([expect.stringMatching(/has code/)]);
