@@ -15,6 +15,8 @@ export async function ensureInstalled(root) {
   // Not `npm ci`: that refuses a lockfile written where the registry lacks other platforms' optional packages. With a
   // lockfile present and --no-save, `npm install` takes exactly its versions and writes nothing back.
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  // What builds and runs the sandbox is among them, also where the shell says NODE_ENV=production or tells npm to omit something.
+  args.push("--include=dev", "--include=optional");
   const done = spawnSync("npm", args, { cwd: root, stdio: "inherit" });
   if (done.status !== 0) {
     process.stderr.write(
