@@ -69,8 +69,10 @@ async function checkSize(
       retryAfterS: 2,
     });
   const { FLORIN_MIN_PAYMENT_CENTS, FLORIN_MAX_PAYMENT_USD } = services.env;
+  // The direct flow takes no fee, whatever the merchant's terms are.
+  const feeFixedCents = merchant.flow === "direct" ? 0 : merchant.feeFixedCents;
   const smallest = fromUsdCents(
-    BigInt(FLORIN_MIN_PAYMENT_CENTS + merchant.feeFixedCents),
+    BigInt(FLORIN_MIN_PAYMENT_CENTS + feeFixedCents),
     currency,
     price.usdE8,
   );
@@ -82,7 +84,7 @@ async function checkSize(
       "amount.value",
       `Amount must be at most ${largest} (${formatMinor(largest, currency.digits)} ${currency.code})`,
     );
-  const fixed = BigInt(merchant.feeFixedCents);
+  const fixed = BigInt(feeFixedCents);
   const collectFrom = fromUsdCents(BigInt(merchant.collectAboveCents), currency, price.usdE8);
   return {
     feeFixedMinor: fixed === 0n ? 0n : fromUsdCents(fixed, currency, price.usdE8),
@@ -121,7 +123,6 @@ async function readPayment(
   const successUrl = redirectUrl(input.successUrl, sandbox);
   const errorUrl = redirectUrl(input.errorUrl, sandbox);
   const redirects = successUrl !== null && errorUrl !== null;
-  const direct = merchant.flow === "direct";
   return {
     id: newId("payment"),
     merchantId: merchant.id,
@@ -134,8 +135,8 @@ async function readPayment(
     expiresAt,
     flow: merchant.flow,
     settlementSchedule: merchant.settlementSchedule,
-    feeBps: direct ? 0 : merchant.feeBps,
-    feeFixedMinor: direct ? 0n : feeFixedMinor,
+    feeBps: merchant.flow === "direct" ? 0 : merchant.feeBps,
+    feeFixedMinor,
     destinations: merchant.destinations,
     collectsData,
     provesOwnership: merchant.proveOwnership,
