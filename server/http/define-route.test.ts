@@ -65,6 +65,7 @@ let answers: Map<string, { fingerprint: Uint8Array; answer: StoredAnswer }>;
 let created: unknown[];
 let held: (waiter: Waiter) => boolean;
 let dropped: (waiter: Waiter) => void;
+let price: { usdE8: bigint; source: string; updatedAt: number } | null;
 
 const store = {
   payment: (id: string) => readPayment(id),
@@ -113,7 +114,7 @@ const parts = {
     chains: new Map(),
     prices: {
       hasFiat: (code: string) => code === "USD",
-      fiat: async () => ({ usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 }),
+      fiat: async () => price,
     },
   },
   credentials: {
@@ -154,6 +155,7 @@ beforeEach(() => {
   created = [];
   held = () => false;
   dropped = () => undefined;
+  price = { usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 };
 });
 
 type Given = {
@@ -240,6 +242,22 @@ test("an idempotent creation is replayed", async () => {
   expect(created).toHaveLength(1);
   const other = await create(order.replace("1000", "2000"), { "Idempotency-Key": "k" });
   expect([other.status, codeOf(other)]).toEqual([409, "idempotency_conflict"]);
+});
+
+// Guarantee: a creation whose answer was lost gets it under its key even while new payments cannot be priced.
+test("an idempotent creation is replayed without a price", async () => {
+  const first = await create(order, { "Idempotency-Key": "k" });
+  price = null;
+  const again = await create(order, { "Idempotency-Key": "k" });
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  expect(again.headers["idempotent-replayed"]).toBe("true");
+  const other = await create(order.replace("1000", "2000"), { "Idempotency-Key": "k" });
+  expect([other.status, codeOf(other)]).toEqual([409, "idempotency_conflict"]);
+  const fresh = await create(order, { "Idempotency-Key": "new" });
+  expect([fresh.status, codeOf(fresh)]).toEqual([503, "internal_error"]);
+  price = { usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 };
+  expect((await create(order, { "Idempotency-Key": "new" })).status).toBe(201);
+  expect(created).toHaveLength(2);
 });
 
 // Guarantee: a refusal of the work is kept under its key; one of the shape, and an outage, are not.

@@ -133,6 +133,15 @@ function isKept(error: unknown): error is AppError {
 
 const REPLAYED = { "Idempotent-Replayed": "true" };
 
+/** What a call's key was answered before stands, whatever the rules, the prices and the parts of the service say by now. */
+async function answerAgain(
+  { services }: { services: Services },
+  claim: IdempotencyClaim,
+): Promise<Answer | null> {
+  const earlier = await services.store.storedAnswer(claim.scope, claim.key);
+  return earlier === null ? null : { ...replayOf(earlier, claim), headers: REPLAYED };
+}
+
 /** As `defineRoute`, for an endpoint whose answer is stored under the caller's Idempotency-Key. */
 export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchant" | "partner" }>(
   endpoint: E,
@@ -152,13 +161,13 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
       const done = await answer(whole as unknown as IdempotentInput<E>);
       return done.replayed ? { ...done.answer, headers: REPLAYED } : done.answer;
     } catch (error) {
-      if (claim === null || !isKept(error)) throw error;
-      const { store } = input.services;
-      // What was answered before stands, whatever the rules say by now.
-      const earlier = await store.storedAnswer(claim.scope, claim.key);
-      if (earlier !== null) return { ...replayOf(earlier, claim), headers: REPLAYED };
+      // A store that is away has nothing to look up.
+      if (claim === null || passage.container.isOutage(error)) throw error;
+      const again = await answerAgain(input, claim);
+      if (again !== null) return again;
+      if (!isKept(error)) throw error;
       const { status, body } = refuse(error, passage.trace.requestId, "merchant");
-      await store.storeAnswer(claim, { status, body });
+      await input.services.store.storeAnswer(claim, { status, body });
       throw error;
     }
   });
