@@ -102,11 +102,21 @@ function sameOffer(stored: PaymentOption, draft: Draft, payment: Payment, now: n
   );
 }
 
+const isListed = (refusal: unknown): boolean =>
+  refusal instanceof AppError && refusal.code === "sanctioned_user";
+
 /** Whether an account could not be screened because its whole chain is away: then it just has no options, and is no refusal of the others. */
 const isAway = (held: PromiseSettledResult<unknown>, refusal: unknown): boolean =>
-  held.status === "rejected" &&
-  held.reason instanceof ChainUnavailable &&
-  !(refusal instanceof AppError && refusal.code === "sanctioned_user");
+  held.status === "rejected" && held.reason instanceof ChainUnavailable && !isListed(refusal);
+
+/** Screens an account that gets no option either way, so that a screening without an answer refuses nobody. */
+async function requireUnlisted(services: Services, { account }: Asked): Promise<void> {
+  try {
+    await requireClear(services, account);
+  } catch (refusal) {
+    if (!(refusal instanceof AppError) || isListed(refusal)) throw refusal;
+  }
+}
 
 /** An offer, or why there is none in this token. */
 type Drafted = Draft | Pick<Refused, "reason" | "amount" | "holds">;
@@ -147,13 +157,17 @@ async function draftsFor(
   const none = { asked, asset: null, amount: null, holds: null };
   if (chain === undefined || chain.facts.environment !== payment.environment) {
     refuse({ ...none, reason: "unsupported_network" });
+    if (chain !== undefined) await requireUnlisted(services, asked);
     return [];
   }
   const accepted = ({ asset }: TokenFacts) => payment.destinations[asset] !== undefined;
   const tokens = chain.facts.tokens.filter(accepted);
   for (const token of chain.facts.tokens)
     if (!accepted(token)) refuse({ ...none, asset: token.asset, reason: "not_accepted" });
-  if (tokens.length === 0) return [];
+  if (tokens.length === 0) {
+    await requireUnlisted(services, asked);
+    return [];
+  }
   const { address } = asked.account;
   const [held, cleared] = await Promise.allSettled([
     chain.payerFacts(
