@@ -334,6 +334,23 @@ test("a foreign payment and a missing one are answered byte for byte alike", asy
   expect(bodies[2]).toEqual(bodies[0]);
 });
 
+// Guarantee: nobody learns from the limits told with a refusal whether a payment exists that others ask about.
+test("a foreign payment's calls by others are not told", async () => {
+  const foreign = "pay_00000000000000000000000007";
+  readPayment = async (id) =>
+    id === foreign ? ({ ...payment, id, merchantId: "mer_2" } as Partial<Payment>) : null;
+  const read = (id: string, headers: Record<string, string>) =>
+    call(`/v1/gateway/payment/${id}/status`, { headers });
+  for (let n = 0; n < 5; n++) expect((await read(foreign, asWallet)).status).toBe(200);
+  const ids = [foreign, "pay_00000000000000000000000008"];
+  const answers = await Promise.all(ids.map((id) => read(id, { "Api-Key": KEY })));
+  expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+  const left = answers.map(
+    ({ headers }) => /^"payment";r=\d+/.exec(String(headers.ratelimit))?.[0],
+  );
+  expect(left).toEqual(['"payment";r=1999', '"payment";r=1999']);
+});
+
 const chunk = Buffer.alloc(200_000, " ");
 // Guarantee: bad bodies are refused with a JSON answer, before any work.
 test.for([

@@ -72,7 +72,7 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
   const hosts = endpoint.auth === "gateway" ? parts.env : null;
   const paymentId = params.id === undefined ? "" : readPaymentId(params.id, hosts);
   trace.paymentId = paymentId;
-  await countPayment(parts, endpoint, passage.counted, paymentId);
+  await countPayment(parts, endpoint, passage.counted, { caller, paymentId });
   const query = endpoint.query === null ? null : readQuery(endpoint.query, request.url);
   const raw = endpoint.body === null ? null : await readBody(request, endpoint.bodyLimit);
   const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");

@@ -118,17 +118,29 @@ export function countCaller(
   return count(parts, counted, { name: "client", subject, gateway: true });
 }
 
+/** What callers who see the same payments count under together, pages among the wallets: a count tells nobody of a payment that is not theirs to see. */
+function subjectOf({ env }: Container, caller: Caller, paymentId: string): string {
+  const { environment } = caller;
+  if (caller.kind !== "gateway" || caller.reach === "all" || "paymentId" in caller.reach) {
+    const ofPages = env.FLORIN_MODE === "live" ? "live" : "test";
+    return environment === ofPages ? paymentId : `${environment} ${paymentId}`;
+  }
+  const { partnerId, merchantId } = caller.reach;
+  return `${environment} ${partnerId} ${merchantId ?? "*"} ${paymentId}`;
+}
+
 /** Counts a wallet's call under the payment it is about. */
 export async function countPayment(
   parts: Container,
   endpoint: EndpointShape,
   counted: Counted,
-  paymentId: string,
+  { caller, paymentId }: { caller: Caller; paymentId: string },
 ): Promise<void> {
   if (endpoint.auth !== "gateway" || paymentId === "") return;
-  await count(parts, counted, { name: "payment", subject: paymentId, gateway: true });
+  const subject = subjectOf(parts, caller, paymentId);
+  await count(parts, counted, { name: "payment", subject, gateway: true });
   if (endpoint.operation === listPaymentOptions.operation)
-    await count(parts, counted, { name: "options", subject: paymentId, gateway: true });
+    await count(parts, counted, { name: "options", subject, gateway: true });
 }
 
 /** Counts a page's call under its address, and refuses one too many. */
