@@ -391,6 +391,31 @@ test("issues carry paths", async () => {
   expect(issues?.map(({ path }) => path)).toEqual(["amount.unit", "amount.value"]);
 });
 
+// Guarantee: a wallet that repeats the confirm that was accepted is told where the payment stands, whatever else it sends; any other confirm of a wrong shape is refused.
+test("a repeated confirm of a wrong shape", async () => {
+  const confirm = (body: object, path = GATEWAY) =>
+    call(`${path}/confirm`, {
+      method: "POST",
+      headers: { ...asWallet, ...json },
+      body: JSON.stringify(body),
+    });
+  const done = { ...payment, status: "processing", optionId: "opt_1", version: 1 };
+  readPayment = async (id) => (id === ID ? (done as Partial<Payment>) : null);
+  for (const rest of [{}, { results: "x" }, { results: [{ type: "other", data: [1] }] }]) {
+    const got = await confirm({ optionId: "opt_1", ...rest });
+    expect([got.status, JSON.parse(got.text).status]).toEqual([200, "processing"]);
+  }
+  const refused = [
+    await confirm({ optionId: "opt_2" }),
+    await confirm({ results: [] }),
+    await confirm(["opt_1"]),
+    await confirm({ optionId: "opt_1" }, GATEWAY.replace(ID, "pay_00000000000000000000000000")),
+  ];
+  for (const got of refused) expect([got.status, codeOf(got)]).toEqual([400, "invalid_params"]);
+  readPayment = async () => ({ ...done, status: "requires_action" }) as Partial<Payment>;
+  expect((await confirm({ optionId: "opt_1" })).status).toBe(400);
+});
+
 // Guarantee: a wallet's query means exactly what it says.
 test.for([
   ["maxPollMs=-1", 400],

@@ -66,7 +66,7 @@ async function admit(endpoint: EndpointShape, passage: Passage): Promise<Caller>
 
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Reads what the contract says there is to read, in the order path, query, body. */
+/** Reads what the contract says there is to read, in the order path, query, body; the body as it came. */
 async function readInput(endpoint: EndpointShape, passage: Passage, caller: Caller) {
   const { request, container: parts, params, trace } = passage;
   const hosts = endpoint.auth === "gateway" ? parts.env : null;
@@ -75,18 +75,19 @@ async function readInput(endpoint: EndpointShape, passage: Passage, caller: Call
   await countPayment(parts, endpoint, passage.counted, { caller, paymentId });
   const query = endpoint.query === null ? null : readQuery(endpoint.query, request.url);
   const raw = endpoint.body === null ? null : await readBody(request, endpoint.bodyLimit);
-  const body = endpoint.body === null ? null : validate(endpoint.body, raw, "body");
   const input = {
     paymentId,
     param: (name: string) => (ID.test(params[name] ?? "") ? (params[name] ?? "") : ""),
     query,
-    body,
     caller,
     services: parts.services,
     olderHeader: namesOlderHeader(request.headers),
   };
   return { input, raw };
 }
+
+const checkBody = ({ body }: EndpointShape, raw: unknown): unknown =>
+  body === null ? null : validate(body, raw, "body");
 
 /** The answer as the contract has it: what it does not name never leaves. */
 const render = (endpoint: EndpointShape, response: unknown): Answer => ({
@@ -111,18 +112,37 @@ const routeOf =
   async (request, { params, connection }) =>
     serve(endpoint, work, request, { params: (await params) ?? {}, connection });
 
-/** The handler of an endpoint: `answer` gets checked input and returns what the contract's response takes, now or later. */
+/** What the contract's response takes, now or later. */
+type Made<E extends EndpointShape> = z.input<E["response"]> | Later<z.input<E["response"]>>;
+
+/**
+ * The handler of an endpoint: `answer` gets checked input. A body of the wrong shape goes to `rescue`, if there is one, which
+ * returns null where it is to be refused.
+ */
 export const defineRoute = <E extends EndpointShape>(
   endpoint: E,
-  answer: (input: RouteInput<E>) => Promise<z.input<E["response"]> | Later<z.input<E["response"]>>>,
-): RouteHandler =>
-  routeOf(endpoint, async (passage) => {
+  answer: (input: RouteInput<E>) => Promise<Made<E>>,
+  rescue?: (input: Omit<RouteInput<E>, "body">, raw: unknown) => Promise<Made<E> | null>,
+): RouteHandler => {
+  // The shapes of an input are those of `E`: they were read by its own contract.
+  const make = async (input: object, raw: unknown): Promise<Made<E>> => {
+    let body: unknown;
+    try {
+      body = checkBody(endpoint, raw);
+    } catch (refusal) {
+      const made = (await rescue?.(input as RouteInput<E>, raw)) ?? null;
+      if (made === null) throw refusal;
+      return made;
+    }
+    return answer(Object.assign(input, { body }) as RouteInput<E>);
+  };
+  return routeOf(endpoint, async (passage) => {
     const caller = await admit(endpoint, passage);
-    const { input } = await readInput(endpoint, passage, caller);
-    // The shapes of `input` are those of `E`: they were read by its own contract.
-    const made = await answer(input as unknown as RouteInput<E>);
+    const { input, raw } = await readInput(endpoint, passage, caller);
+    const made = await make(input, raw);
     return made instanceof Later ? renderLater(endpoint, made) : render(endpoint, made);
   });
+};
 
 /** A refusal of the work itself is kept; bad input before it, outages and a key in use for another body are not. */
 function isKept(error: unknown): error is AppError {
@@ -151,13 +171,14 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
     const caller = await admit(endpoint, passage);
     if (caller.kind === "gateway") throw new AppError("forbidden", "Merchant keys only");
     const { input, raw } = await readInput(endpoint, passage, caller);
+    const body = checkBody(endpoint, raw);
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name) =>
       name === "id" ? input.paymentId : input.param(name),
     );
     const claim = readClaim(passage.request.headers, caller, path, raw);
     const rendered = (response: z.input<E["response"]>) => render(endpoint, response);
     try {
-      const whole = Object.assign(input, { claim, render: rendered });
+      const whole = Object.assign(input, { body, claim, render: rendered });
       const done = await answer(whole as unknown as IdempotentInput<E>);
       return done.replayed ? { ...done.answer, headers: REPLAYED } : done.answer;
     } catch (error) {

@@ -109,6 +109,24 @@ async function accept(
   await failpoint("confirm.after_commit");
 }
 
+const repeats = (payment: Payment, optionId: string): boolean =>
+  payment.status !== "requires_action" && payment.optionId === optionId;
+
+/** Whether a confirm of this option is answered with where the payment stands, whatever else it says; never for a payment that is not the caller's to see. */
+export async function isRepeatedConfirm(
+  services: Services,
+  caller: Caller,
+  id: string,
+  optionId: string,
+): Promise<boolean> {
+  try {
+    return repeats(await findPayment(services, caller, id), optionId);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "payment_not_found") return false;
+    throw error;
+  }
+}
+
 /**
  * Takes a wallet's results for an option. Returns once they are stored and handed to the worker, or at once when they
  * were before. Results that cannot belong to the actions end the payment; a signature that does not verify changes nothing.
@@ -120,7 +138,7 @@ export async function confirmPayment(
   input: ConfirmInput,
 ): Promise<void> {
   const payment = await findPayment(services, caller, id);
-  if (payment.status !== "requires_action" && payment.optionId === input.optionId) return;
+  if (repeats(payment, input.optionId)) return;
   const found = await services.store.option(input.optionId);
   if (
     found?.mechanism === "native" &&
