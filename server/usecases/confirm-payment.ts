@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { isTransfer, type SignedTerms } from "#server/domain/option/authorization.ts";
 import { stillHolds } from "#server/domain/option/quote.ts";
-import { alignResults, type Result } from "#server/domain/option/results.ts";
+import {
+  alignResults,
+  MAX_SIGNATURE_BYTES,
+  oversizedAt,
+  type Result,
+} from "#server/domain/option/results.ts";
 import { AppError } from "#server/platform/app-error.ts";
 import { failpoint } from "#server/platform/failpoint.ts";
 import { newId } from "#server/platform/ids.ts";
@@ -48,6 +53,17 @@ async function requireFairPrice(
   const now = token === undefined ? null : await quoteOption(services, payment, token);
   if (now === null || !stillHolds(option.amount, now.amount))
     throw new AppError("quote_expired", "The price has moved: ask for the options again");
+}
+
+/** Refuses a signature that would cost more gas than a capture may before anybody looked at it. */
+function requireShort(outputs: string[]): void {
+  const at = oversizedAt(outputs);
+  if (at === -1) return;
+  const message = `must be at most ${MAX_SIGNATURE_BYTES} bytes`;
+  throw new AppError("params_validation", `Validation error: a signature ${message}`, {
+    status: 422,
+    issues: [{ path: `results.${at}`, field: "results", message }],
+  });
 }
 
 /** What a buyer handed in for an option, checked: what is submitted, and how long that can land. */
@@ -163,6 +179,7 @@ export async function confirmPayment(
     await endMisaligned(services, payment.id, option.id, aligned.reason);
     return;
   }
+  requireShort(aligned.outputs);
   const proof = await requireProof(chain, option, aligned.outputs, facts.hasCode);
   await requireFairPrice(services, payment, option, chain);
   const signed = await checkOutput(services, chain, option, authorization, {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { WalletRpcAction } from "./actions.ts";
-import { alignResults, normaliseSignature } from "./results.ts";
+import { alignResults, MAX_SIGNATURE_BYTES, normaliseSignature, oversizedAt } from "./results.ts";
 
 const sign: WalletRpcAction = {
   type: "walletRpc",
@@ -40,6 +40,15 @@ test.for([
 test("contract accounts", () => {
   expect(alignResults([sign], [result("0x1234")], true).kind).toBe("aligned");
   expect(alignResults([sign], [result(hash)], true).kind).toBe("misaligned");
+});
+
+// Guarantee: a signature of any length a capture's gas can pay for is taken, and none above it.
+test("the longest signature", () => {
+  const longest = `0x${"ff".repeat(MAX_SIGNATURE_BYTES)}`;
+  expect(oversizedAt([hash, longest])).toBe(-1);
+  expect(oversizedAt([hash, `${longest}00`])).toBe(1);
+  // 40 gas a byte is the most a transaction's data costs (EIP-7623); half of the cap is left for the account's own check.
+  expect(40 * MAX_SIGNATURE_BYTES + 21_000).toBeLessThan(400_000 / 2);
 });
 
 // Guarantee: every spelling of one signature ends as the same 65 bytes.

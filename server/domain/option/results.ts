@@ -108,3 +108,10 @@ export function alignResults(
   }
   return { kind: "aligned", outputs: read };
 }
+
+/** Longest signature of a contract account, in bytes: what it costs to hand over leaves the account enough of a capture's gas to check it. */
+export const MAX_SIGNATURE_BYTES = 4_096;
+
+/** Position of the first output longer than any signature may be; -1: there is none. */
+export const oversizedAt = (outputs: string[]): number =>
+  outputs.findIndex(({ length }) => length > 2 + 2 * MAX_SIGNATURE_BYTES);
