@@ -112,6 +112,27 @@ test("sixty kilobytes of headers", async () => {
   expect(bodyOf(answer).code).toBe("invalid_params");
 });
 
+// Guarantee: a request that no path can answer is refused in the shape of everything else, with its id and version.
+test.for([
+  ["no host", "GET /v1/nothing HTTP/1.1\r\n", 400],
+  ["no host on the gateway", "GET /v1/gateway/payment/pay_1 HTTP/1.1\r\n", 400],
+  ["an expectation", `${LINE}${HEADERS}Content-Length: 2\r\nExpect: 200-ok\r\n`, 417],
+] as const)("%s", async ([, head, status]) => {
+  const answer = await trickle([`${head}Connection: close\r\n\r\n`], 1);
+  expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(answer).toMatch(/\r\nRequest-Id: req_/i);
+  expect(answer).toMatch(/\r\nService-Version: /i);
+  expect(bodyOf(answer)).toMatchObject({ code: "invalid_params" });
+});
+
+// Guarantee: a caller of HTTP/1.0 need not name a host, and one that waits to be asked for its body is asked.
+test("hosts and bodies that are asked for", async () => {
+  expect(await trickle(["GET /v1/nothing HTTP/1.0\r\n\r\n"], 1)).toMatch(/^HTTP\/1\.1 404 /);
+  const asked = `${LINE}${HEADERS}Content-Length: 1\r\nExpect: 100-Continue\r\nConnection: close\r\n\r\n`;
+  const answer = await trickle([asked, "{"], 30);
+  expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+});
+
 // Guarantee: a body above its limit is refused without being waited for, whether its length is announced or not.
 test.for([
   ["announced", `Content-Length: 1000000\r\n\r\n`, " "],

@@ -23,8 +23,13 @@ export function createHttpServer(
   door: RequestListener,
   patience: ServerOptions = PATIENCE,
 ): Server {
-  const server = createServer({ ...patience, shouldUpgradeCallback: () => false }, door);
+  const server = createServer(
+    { ...patience, requireHostHeader: false, shouldUpgradeCallback: () => false },
+    door,
+  );
   server.on("clientError", answerClientError);
+  // Left to Node, what it cannot fulfil would be refused without a word.
+  server.on("checkExpectation", door);
   return server;
 }
 

@@ -6,9 +6,11 @@ import { healthz, readyz } from "#server/http/health.ts";
 import {
   brokenAnswer,
   busy,
+  hostMissing,
   malformedRequest,
   notReadyYet,
   unknownPath,
+  unmetExpectation,
   wrongMethod,
 } from "#server/http/not-served.ts";
 import { openapi } from "#server/http/openapi.ts";
@@ -43,6 +45,16 @@ function targetOf(incoming: IncomingMessage): string {
   if (target.startsWith("/")) return target;
   const url = URL.parse(target);
   return url === null ? "" : url.pathname + url.search;
+}
+
+/** What Node takes for the wish to be asked for the body, and fulfils by itself. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** Whether any path can answer a request. */
+function isServable({ headers, httpVersion }: IncomingMessage): boolean {
+  if (httpVersion !== "1.1") return true;
+  if (headers.host === undefined) return false;
+  return headers.expect === undefined || CONTINUE.test(headers.expect);
 }
 
 /** Paths that Next has no part in, so that what is unknown below them is refused as the API refuses it. */
@@ -97,7 +109,13 @@ export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): Node
   const gate = createGate({ most: maxInFlight, work, refuse }, (refused) =>
     log.warn({ refused, maxInFlight }, "more requests came than are worked on at once"),
   );
+  const unserved = adapt(
+    async ({ headers }, target) =>
+      (headers.has("host") ? unmetExpectation : hostMissing)(pathOf(target)),
+    onError,
+  );
   return (incoming, outgoing) => {
+    if (!isServable(incoming)) return void unserved(incoming, outgoing);
     const target = targetOf(incoming);
     const path = pathOf(target);
     const show = isApi(path) || path in OWN_PATHS || !target.startsWith("/") ? null : pages();

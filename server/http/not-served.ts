@@ -35,6 +35,17 @@ export const wrongMethod = (path: string, allowed: readonly string[]): Response 
 export const malformedRequest = (path: string): Response =>
   notServed(new AppError("invalid_params", "The request cannot be read"), path);
 
+/** A request of HTTP/1.1 must name its host (RFC 9112, 3.2). */
+export const hostMissing = (path: string): Response =>
+  notServed(new AppError("invalid_params", "The Host header is missing"), path);
+
+/** The only expectation there is, is to be asked for the body (RFC 9110, 10.1.1). */
+export const unmetExpectation = (path: string): Response =>
+  notServed(
+    new AppError("invalid_params", "Nothing but 100-continue can be expected", { status: 417 }),
+    path,
+  );
+
 /** The process has not finished starting. */
 export const starting = (): AppError =>
   new AppError("internal_error", "The service is starting: try again", {
