@@ -363,6 +363,13 @@ test.for([
   ["an unknown currency", order.replace("USD", "XXX"), 400, "params_validation", {}],
   ["10,000 levels", `${"[".repeat(10_000)}${"]".repeat(10_000)}`, 400, "invalid_params", {}],
   ["a prototype", `{"__proto__":{},${order.slice(1)}`, 400, "invalid_params", {}],
+  [
+    "a member named twice",
+    order.replace('"value"', '"value":"9","v\\u0061lue"'),
+    400,
+    "invalid_params",
+    {},
+  ],
   ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, "invalid_params", {}],
   ["200 kB", chunk, 413, "invalid_params", {}],
   ["200 kB in pieces", chunk, 413, "invalid_params", { "Transfer-Encoding": "chunked" }],

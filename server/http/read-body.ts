@@ -1,6 +1,7 @@
 import { parse } from "secure-json-parse";
 import { AppError } from "#server/platform/app-error.ts";
 import { isDeeperThan, MAX_DEPTH } from "./json-depth.ts";
+import { repeatsMember } from "./json-members.ts";
 
 const CONTENT_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
 const DIGITS = /^[0-9]{1,15}$/;
@@ -58,5 +59,8 @@ export async function readBody(request: Request, limit: number): Promise<unknown
   const text = decodeText(await readBytes(request, limit));
   if (isDeeperThan(text, MAX_DEPTH))
     throw new AppError("invalid_params", `The body must not nest deeper than ${MAX_DEPTH} levels`);
-  return parseJson(text);
+  const body = parseJson(text);
+  if (repeatsMember(text))
+    throw new AppError("invalid_params", "The body must not name a member twice");
+  return body;
 }
