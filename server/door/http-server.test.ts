@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type Container, installContainer } from "#server/container.ts";
@@ -42,7 +43,13 @@ let port: number;
 
 beforeAll(async () => {
   installContainer(parts as unknown as Container);
-  const door = createDoor({ log, pages: () => null, isOpen: () => true, maxInFlight: 1 });
+  const door = createDoor({
+    log,
+    pages: () => null,
+    isOpen: () => true,
+    maxInFlight: 1,
+    trustedProxies: 0,
+  });
   server = createHttpServer(door, QUICK);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   port = (server.address() as AddressInfo).port;
@@ -103,6 +110,19 @@ test.for([
   expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
   expect(answer).toMatch(/\r\nConnection: close\r\n/);
   expect(bodyOf(answer)).toMatchObject({ code: "invalid_params", status: "error" });
+});
+
+// Guarantee: whoever withholds a body keeps nobody waiting who does not.
+test("a body that is withheld", async () => {
+  const slow = trickle([`${LINE}${HEADERS}Content-Length: 2\r\n\r\n{`], 1);
+  await setTimeout(50);
+  const read = "GET /v1/nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  const write = `${LINE}${HEADERS}Content-Length: 2\r\nConnection: close\r\n\r\n{}`;
+  expect(await trickle([read], 1)).toMatch(/^HTTP\/1\.1 404 /);
+  expect(await trickle([write], 1)).toMatch(/^HTTP\/1\.1 400 /);
+  const another = `${LINE}${HEADERS}Content-Length: 2\r\nConnection: close\r\n\r\n{`;
+  expect(await trickle([another], 1)).toMatch(/^HTTP\/1\.1 503 /);
+  expect(await slow).toMatch(/^HTTP\/1\.1 408 /);
 });
 
 // Guarantee: headers beyond any use are refused in words, before anything is read of them.

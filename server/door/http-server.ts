@@ -4,10 +4,10 @@ import { answerClientError } from "./client-error.ts";
 /** How long callers may take. */
 export const PATIENCE = {
   /** A request's head, and all of it, must have arrived after this. */
-  headersTimeout: 15_000,
-  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  requestTimeout: 15_000,
   /** How often that is looked at. */
-  connectionsCheckingInterval: 5_000,
+  connectionsCheckingInterval: 2_000,
   /** Longer than proxies keep idle connections, so that none is closed while a request is on its way. */
   keepAliveTimeout: 75_000,
 } as const satisfies ServerOptions;

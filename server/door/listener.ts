@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { answerWith } from "#server/http/answer.ts";
+import { clientAddress } from "#server/http/client-address.ts";
 import type { RouteHandler } from "#server/http/define-route.ts";
 import { healthz, readyz } from "#server/http/health.ts";
 import {
@@ -29,8 +30,10 @@ export type DoorParts = {
   pages: () => NodeListener | null;
   /** False until the process may serve requests. */
   isOpen: () => boolean;
-  /** Most requests worked on or in line at once, held polls not counted. */
+  /** Most requests worked on or in line at once, held polls not counted; and most bodies on their way. */
   maxInFlight: number;
+  /** Proxies whose word for who calls is believed. */
+  trustedProxies: number;
 };
 
 const OWN_PATHS: Readonly<Record<string, Readonly<Record<string, RouteHandler>>>> = {
@@ -45,6 +48,12 @@ function targetOf(incoming: IncomingMessage): string {
   if (target.startsWith("/")) return target;
   const url = URL.parse(target);
   return url === null ? "" : url.pathname + url.search;
+}
+
+/** Whom a request is counted under before anything of it was checked. */
+function addressOf({ socket, headers }: IncomingMessage, trusted: number): string {
+  const forwarded = trusted === 0 ? null : String(headers["x-forwarded-for"] ?? "");
+  return clientAddress(socket.remoteAddress, forwarded, trusted) ?? "";
 }
 
 /** What Node takes for the wish to be asked for the body, and fulfils by itself. */
@@ -82,7 +91,8 @@ function adapt(
 }
 
 /** The process's one HTTP listener: the API by its route table, everything else by the pages. */
-export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): NodeListener {
+export function createDoor(parts: DoorParts): NodeListener {
+  const { log, pages, isOpen, maxInFlight, trustedProxies } = parts;
   const match = createMatcher({ ...ROUTES, ...PAGE_ROUTES, ...OWN_PATHS });
   const answer = async (
     request: Request,
@@ -106,7 +116,8 @@ export function createDoor({ log, pages, isOpen, maxInFlight }: DoorParts): Node
   };
   const work = adapt(answer, onError);
   const refuse = adapt(async (_, target) => busy(pathOf(target)), onError);
-  const gate = createGate({ most: maxInFlight, work, refuse }, (refused) =>
+  const from = (incoming: IncomingMessage) => addressOf(incoming, trustedProxies);
+  const gate = createGate({ most: maxInFlight, work, refuse, addressOf: from }, (refused) =>
     log.warn({ refused, maxInFlight }, "more requests came than are worked on at once"),
   );
   const unserved = adapt(

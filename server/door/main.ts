@@ -47,6 +47,7 @@ async function main(): Promise<void> {
     pages: () => pages?.show ?? null,
     isOpen: () => isOpen,
     maxInFlight: settings.FLORIN_MAX_IN_FLIGHT,
+    trustedProxies: settings.FLORIN_TRUSTED_PROXIES,
   });
   const server = createHttpServer(door);
   const port = await listen(server, settings).catch((error: Error) =>

@@ -140,7 +140,13 @@ let port: number;
 beforeAll(async () => {
   installContainer(parts as unknown as Container);
   server = createServer(
-    createDoor({ log, pages: () => null, isOpen: () => true, maxInFlight: 100 }),
+    createDoor({
+      log,
+      pages: () => null,
+      isOpen: () => true,
+      maxInFlight: 100,
+      trustedProxies: 0,
+    }),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   port = (server.address() as AddressInfo).port;
