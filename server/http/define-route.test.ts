@@ -60,12 +60,14 @@ const payment = {
   failureCode: null,
 };
 
+const PAR = { usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 };
+
 let readPayment: (id: string) => Promise<Partial<Payment> | null>;
 let answers: Map<string, { fingerprint: Uint8Array; answer: StoredAnswer }>;
 let created: unknown[];
 let held: (waiter: Waiter) => boolean;
 let dropped: (waiter: Waiter) => void;
-let price: { usdE8: bigint; source: string; updatedAt: number } | null;
+let price: () => Promise<{ usdE8: bigint; source: string; updatedAt: number } | null>;
 
 const store = {
   payment: (id: string) => readPayment(id),
@@ -114,7 +116,7 @@ const parts = {
     chains: new Map(),
     prices: {
       hasFiat: (code: string) => code === "USD",
-      fiat: async () => price,
+      fiat: () => price(),
     },
   },
   credentials: {
@@ -161,7 +163,7 @@ beforeEach(() => {
   created = [];
   held = () => false;
   dropped = () => undefined;
-  price = { usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 };
+  price = async () => PAR;
 });
 
 type Given = {
@@ -251,20 +253,26 @@ test("an idempotent creation is replayed", async () => {
 });
 
 // Guarantee: a creation whose answer was lost gets it under its key even while new payments cannot be priced.
-test("an idempotent creation is replayed without a price", async () => {
-  const first = await create(order, { "Idempotency-Key": "k" });
-  price = null;
-  const again = await create(order, { "Idempotency-Key": "k" });
-  expect([again.status, again.text]).toEqual([201, first.text]);
-  expect(again.headers["idempotent-replayed"]).toBe("true");
-  const other = await create(order.replace("1000", "2000"), { "Idempotency-Key": "k" });
-  expect([other.status, codeOf(other)]).toEqual([409, "idempotency_conflict"]);
-  const fresh = await create(order, { "Idempotency-Key": "new" });
-  expect([fresh.status, codeOf(fresh)]).toEqual([503, "internal_error"]);
-  price = { usdE8: 100_000_000n, source: "par", updatedAt: 1_800_000_000 };
-  expect((await create(order, { "Idempotency-Key": "new" })).status).toBe(201);
-  expect(created).toHaveLength(2);
-});
+test.for([
+  ["that is stale", async () => null],
+  ["whose chain is away", () => Promise.reject(new ChainUnavailable("away"))],
+] as [string, typeof price][])(
+  "an idempotent creation is replayed without a price, for a feed %s",
+  async ([, away]) => {
+    const first = await create(order, { "Idempotency-Key": "k" });
+    price = away;
+    const again = await create(order, { "Idempotency-Key": "k" });
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers["idempotent-replayed"]).toBe("true");
+    const other = await create(order.replace("1000", "2000"), { "Idempotency-Key": "k" });
+    expect([other.status, codeOf(other)]).toEqual([409, "idempotency_conflict"]);
+    const fresh = await create(order, { "Idempotency-Key": "new" });
+    expect([fresh.status, codeOf(fresh)]).toEqual([503, "internal_error"]);
+    price = async () => PAR;
+    expect((await create(order, { "Idempotency-Key": "new" })).status).toBe(201);
+    expect(created).toHaveLength(2);
+  },
+);
 
 // Guarantee: a refusal of the work is kept under its key; one of the shape, and an outage, are not.
 test("refusals after execution began are stored", async () => {

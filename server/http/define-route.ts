@@ -1,6 +1,8 @@
 import type { z } from "zod";
+import type { Container } from "#server/container.ts";
 import type { EndpointShape } from "#server/contract/endpoint.ts";
 import { AppError } from "#server/platform/app-error.ts";
+import { ChainUnavailable } from "#server/ports/chain.ts";
 import type { Caller, Services } from "#server/ports/services.ts";
 import type { IdempotencyClaim, StoredAnswer } from "#server/ports/store.ts";
 import type { Answer } from "./answer.ts";
@@ -151,6 +153,10 @@ function isKept(error: unknown): error is AppError {
   return status >= 400 && status < 500 && status !== 429;
 }
 
+/** Whether an answer given before cannot be looked up; where only a chain is away, it can. */
+const isStoreAway = ({ isOutage }: Container, error: unknown): boolean =>
+  isOutage(error) && !(error instanceof ChainUnavailable);
+
 const REPLAYED = { "Idempotent-Replayed": "true" };
 
 /** What a call's key was answered before stands, whatever the rules, the prices and the parts of the service say by now. */
@@ -182,8 +188,7 @@ export const defineIdempotentRoute = <E extends EndpointShape & { auth: "merchan
       const done = await answer(whole as unknown as IdempotentInput<E>);
       return done.replayed ? { ...done.answer, headers: REPLAYED } : done.answer;
     } catch (error) {
-      // A store that is away has nothing to look up.
-      if (claim === null || passage.container.isOutage(error)) throw error;
+      if (claim === null || isStoreAway(passage.container, error)) throw error;
       const again = await answerAgain(input, claim);
       if (again !== null) return again;
       if (!isKept(error)) throw error;
