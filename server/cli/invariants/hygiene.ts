@@ -1,3 +1,5 @@
+import { createMerchantPayment } from "#server/contract/merchant.ts";
+import { createPayment } from "#server/contract/payment-lifecycle.ts";
 import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import type { ChainView } from "./chain-view.ts";
 import { type Check, findProblems, notChecked, sqlCheck } from "./check.ts";
@@ -21,14 +23,21 @@ const FINALITY = `coalesce((select max(coalesce(($1::jsonb ->> o.chain)::int, ${
 const BOUND = `make_interval(secs => ${AUTHORIZATION_GRACE_S + SWEEP_S} + ${FINALITY})`;
 
 type AnswerRow = {
+  scope: string;
   name: string;
   fingerprint: Buffer;
   status_code: number | null;
   body: string | null;
 };
 
-/** A created payment's id as the stored answer gives it. */
+/** The payment that a stored answer is about. */
 const PAYMENT_ID = /"paymentId":"(pay_[0-9A-Z]+)"/;
+
+const CREATES = new Set<string>([createPayment.path, createMerchantPayment.path]);
+
+/** Whether a key was sent to make a payment; a scope ends with the path. */
+const isCreation = ({ scope }: AnswerRow): boolean =>
+  CREATES.has(scope.slice(scope.lastIndexOf(" ") + 1));
 
 const isJson = (text: string): boolean => {
   try {
@@ -55,25 +64,26 @@ function answerProblem(row: AnswerRow): string | null {
 
 async function storedAnswers(context: Context): Promise<Finding> {
   const problems: string[] = [];
-  const made: { id: string; name: string }[] = [];
+  const named: { id: string; name: string; made: boolean }[] = [];
   let looked = 0;
-  const text = `select quote_literal(key) || ' of ' || scope as name, fingerprint,
+  const text = `select scope, quote_literal(key) || ' of ' || scope as name, fingerprint,
     status_code, body from idempotency_key`;
   for await (const rows of pages<AnswerRow>(context.query, text)) {
     looked += rows.length;
     problems.push(...rows.map(answerProblem).filter((problem) => problem !== null));
-    for (const { status_code, body, name } of rows) {
-      const id = status_code === 201 ? PAYMENT_ID.exec(body ?? "")?.[1] : undefined;
-      if (id !== undefined) made.push({ id, name });
+    for (const row of rows) {
+      const id = row.status_code === 201 ? PAYMENT_ID.exec(row.body ?? "")?.[1] : undefined;
+      if (id !== undefined) named.push({ id, name: row.name, made: isCreation(row) });
     }
   }
   const known = await context.query<{ id: string }>(`select id from payment where id = any($1)`, [
-    made.map(({ id }) => id),
+    named.map(({ id }) => id),
   ]);
   const ids = new Set(known.map(({ id }) => id));
-  for (const { id, name } of made)
+  for (const { id, name } of named)
     if (!ids.has(id)) problems.push(`key ${name} answers with ${id}, which does not exist`);
-  const twice = Map.groupBy(made, ({ id }) => id);
+  const creations = named.filter(({ made }) => made);
+  const twice = Map.groupBy(creations, ({ id }) => id);
   for (const [id, keys] of twice)
     if (keys.length > 1) problems.push(`${id} was made by ${keys.length} keys`);
   return judge(problems, `${looked} keys`);

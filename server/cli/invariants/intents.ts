@@ -195,7 +195,10 @@ export const INTENT_CHECKS: Check[] = [
     counted: ["intents", "select 1 from chain_intent"],
     problems: [
       `select format('%s is %s and has no stored transaction', i.id, i.state) from chain_intent i
-       where i.state <> 'signed' and not exists (select 1 from chain_tx t where t.intent_id = i.id and t.chain = i.chain)`,
+       where i.state <> 'signed'
+         -- What was given up before anything was signed has nothing to store.
+         and (i.state <> 'superseded' or i.broadcast_at is not null)
+         and not exists (select 1 from chain_tx t where t.intent_id = i.id and t.chain = i.chain)`,
       `select format('%s was sent at %s, its first transaction stored at %s', i.id, i.broadcast_at, min(t.created_at))
        from chain_intent i join chain_tx t on t.intent_id = i.id where i.broadcast_at is not null
        group by i.id having min(t.created_at) > i.broadcast_at`,

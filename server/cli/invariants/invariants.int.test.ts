@@ -13,6 +13,7 @@ import { ROOT } from "#server/sandbox/prepare.ts";
 import { actors, call, until } from "#server/testing/api.ts";
 import { endsIn } from "#server/testing/unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
+import { LEGAL_ROWS } from "./legal-rows.ts";
 import { openContext } from "./open.ts";
 import { CHAIN_PLANTS } from "./plant-chain.ts";
 import { REFUND_PLANTS } from "./plant-refunds.ts";
@@ -224,7 +225,8 @@ async function liveBatch(): Promise<void> {
   );
   // What is to be refunded is not settled before.
   await world.db.query(`insert into settlement_hold (asset, reason) values ('*', 'a test')`);
-  const ids = [await created(), await created({ value: "2000" })];
+  const keyed = { headers: { "Idempotency-Key": "order-2" } };
+  const ids = [await created(keyed), await created({ value: "2000" })];
   const rich = world.buyer("everything").key;
   await rpc(first().url, "evm_setIntervalMining", [0]);
   try {
@@ -253,8 +255,9 @@ async function liveBatch(): Promise<void> {
 
 /** Refunds of every kind: noted, sent out of a settlement that waits, and sent by the merchant's own account. */
 async function refunds(id: string): Promise<void> {
+  let keys = 0;
   const refund = async (flow: "intermediary" | "direct", body: object) => {
-    const headers = api().merchantHeaders(flow);
+    const headers = { ...api().merchantHeaders(flow), "Idempotency-Key": `refund-${++keys}` };
     const answer = await call(server.baseUrl, "POST", "/v1/refunds", { headers, body });
     if (answer.status !== 201) throw new Error(answer.text);
     return answer.body;
@@ -375,23 +378,25 @@ async function copyDatabase(
 /** Plants that the command finds as a process of its own: one in the database, and one that only the chain shows. */
 const AS_PROCESS = ["I1", "I10"];
 
+/** What the first node sees of a copy of the database. */
+const groundOf = ({ client }: { client: pg.Client }): Ground => ({
+  sql: async (text, values) => {
+    const { rows, command, rowCount } = await client.query(text, values);
+    if (["INSERT", "UPDATE", "DELETE"].includes(command)) expect(rowCount, text).not.toBe(0);
+    return rows;
+  },
+  node: (method, params) => rpc(first().url, method, params),
+  chain: CHAIN,
+  usdc: first().usdc,
+  intermediary: intermediary(),
+});
+
 /** A plant is found by what the command runs: the first of an invariant among all checks, further ones by its own. */
 async function expectFound({ of, plant, endsTheWorld }: Plant, index: number): Promise<void> {
   const copy = await copyDatabase(`planted_${index}`);
   const before = await rpc<string>(first().url, "evm_snapshot");
-  const ground: Ground = {
-    sql: async (text, values) => {
-      const { rows, command, rowCount } = await copy.client.query(text, values);
-      if (["INSERT", "UPDATE", "DELETE"].includes(command)) expect(rowCount, text).not.toBe(0);
-      return rows;
-    },
-    node: (method, params) => rpc(first().url, method, params),
-    chain: CHAIN,
-    usdc: first().usdc,
-    intermediary: intermediary(),
-  };
   try {
-    await plant(ground);
+    await plant(groundOf(copy));
     const isFirst = PLANTS.findIndex((other) => other.of === of) === index;
     const { code, lines, text } =
       isFirst && AS_PROCESS.includes(of)
@@ -412,6 +417,21 @@ const CASES = PLANTS.map((plant, index) => [plant.of, plant.planted, plant, inde
 test.for(CASES.filter(([, , { endsTheWorld }]) => endsTheWorld !== true))(
   "%s finds %s",
   ([, , plant, index]) => expectFound(plant, index),
+);
+
+// Guarantee: what a service may do raises no alarm.
+test.for(LEGAL_ROWS.map((legal, index) => [legal.of, legal.planted, legal, index] as const))(
+  "%s allows %s",
+  async ([of, , { plant }, index]) => {
+    const copy = await copyDatabase(`legal_${index}`);
+    try {
+      await plant(groundOf(copy));
+      const { lines, text } = await runHere(copy.url, of);
+      expect(lines[0]?.outcome, text).toBe("ok");
+    } finally {
+      await copy.drop();
+    }
+  },
 );
 
 // Guarantee: the chains are as before, so every plant was judged on clean ground.

@@ -365,6 +365,12 @@ const INTENTS: Plant[] = [
   ),
   rows(
     "I21",
+    "a superseded transaction that was sent and not stored",
+    `delete from chain_tx where intent_id = ${SETTLING_INTENT}`,
+    `update chain_intent set state = 'superseded' where id = ${SETTLING_INTENT}`,
+  ),
+  rows(
+    "I21",
     "a transaction stored after it was sent",
     `update chain_tx t set created_at = i.broadcast_at + interval '1 ms' from chain_intent i
      where i.id = t.intent_id and i.id = ${SETTLING_INTENT}`,
@@ -495,7 +501,20 @@ const REST: Plant[] = [
   rows(
     "I36",
     "two keys for one payment",
-    copy("idempotency_key", "true", `jsonb_build_object('key', 'planted')`),
+    copy(
+      "idempotency_key",
+      "scope like '% /v1/merchant/payment'",
+      `jsonb_build_object('key', 'planted')`,
+    ),
+  ),
+  rows(
+    "I36",
+    "one payment made on both paths",
+    copy(
+      "idempotency_key",
+      "scope like '% /v1/merchant/payment'",
+      `jsonb_build_object('scope', replace(r.scope, '/v1/merchant/payment', '/v1/payments'))`,
+    ),
   ),
   rows(
     "I36",
