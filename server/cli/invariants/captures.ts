@@ -6,7 +6,7 @@ import {
   type Transfer,
 } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
-import { type Context, onChains, type Seen } from "./context.ts";
+import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
 import type { SentTx } from "./native-view.ts";
 
 /** How long, by the chain's own clock, an arrival in a final block may wait to be judged. */
@@ -64,11 +64,12 @@ function captureProblem(
 }
 
 async function capturesOnChain(context: Context, view: ChainView): Promise<Seen> {
-  const rows = await context.query<CaptureRow>(
+  const all = await context.query<CaptureRow>(
     `select * from capture where chain = $1 and status <> 'orphaned' and (status = 'finalized' or block_number <= $2)
      order by id`,
     [view.chain, view.horizon.toString()],
   );
+  const rows = all.filter(({ block_number }) => BigInt(block_number) <= view.finalized.number);
   const receipts = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
   const sent = await view.transactions(
     rows.flatMap(({ tx_ref, log_index }) => (log_index === -1 ? [tx_ref] : [])),
@@ -76,7 +77,11 @@ async function capturesOnChain(context: Context, view: ChainView): Promise<Seen>
   const problems = rows.map((row) =>
     captureProblem(row, receipts.get(row.tx_ref), sent.get(row.tx_ref)),
   );
-  return { looked: rows.length, problems: problems.filter((problem) => problem !== null) };
+  return {
+    looked: rows.length,
+    problems: problems.filter((problem) => problem !== null),
+    notes: aboveFinal(all.length - rows.length),
+  };
 }
 
 /** Where one arrival is booked, as rows of the database say. */

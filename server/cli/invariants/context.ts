@@ -20,6 +20,10 @@ export type Context = {
 /** What a check saw of one chain. */
 export type Seen = { looked: number; problems: string[]; notes?: string[] };
 
+/** The note on rows left to a later run, since their blocks are above the node's final one; none where there are none. */
+export const aboveFinal = (rows: number): string[] =>
+  rows === 0 ? [] : [`${rows} above its node's final block left to the next run`];
+
 /** Runs a check on every chain that answers and adds up; chains that were not seen are named. */
 export async function onChains(
   context: Context,

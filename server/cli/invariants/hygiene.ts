@@ -3,7 +3,7 @@ import { createPayment } from "#server/contract/payment-lifecycle.ts";
 import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
 import type { ChainView } from "./chain-view.ts";
 import { type Check, findProblems, notChecked, sqlCheck } from "./check.ts";
-import { type Context, onChains, type Seen } from "./context.ts";
+import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
 import { type Finding, judge, together } from "./finding.ts";
 import { pages } from "./pages.ts";
 
@@ -93,6 +93,7 @@ type GasRow = {
   id: string;
   gas_cost: string | null;
   mined_hash: string | null;
+  mined_block: string | null;
   posted: string;
 };
 
@@ -104,7 +105,7 @@ const HAS_COST = `(i.state = 'final' or (i.state = 'reverted' and i.gas_cost is 
   or (i.state = 'superseded' and i.mined_hash is not null))`;
 
 /** What was posted for the gas of each such intent. */
-const GAS = `select i.id, i.gas_cost, i.mined_hash, coalesce((
+const GAS = `select i.id, i.gas_cost, i.mined_hash, i.mined_block, coalesce((
     select sum(e.amount) from ledger_tx t join ledger_entry e on e.tx_id = t.id
     join ledger_account a on a.id = e.account_id and a.kind = 'gas_expense' and a.asset = i.chain || '/native'
     where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash), 0)::text as posted
@@ -120,7 +121,8 @@ const GAS_PROBLEMS = [
 ];
 
 async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
-  const ended = await context.query<GasRow>(GAS, [view.chain]);
+  const all = await context.query<GasRow>(GAS, [view.chain]);
+  const ended = all.filter(({ mined_block }) => BigInt(mined_block ?? 0) <= view.finalized.number);
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {
     const receipt = receipts.get(mined_hash ?? "");
@@ -129,7 +131,7 @@ async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
       ? []
       : [`${id}: ${mined_hash} cost ${receipt.gasCost}, recorded ${gas_cost}, posted ${posted}`];
   });
-  return { looked: ended.length, problems };
+  return { looked: ended.length, problems, notes: aboveFinal(all.length - ended.length) };
 }
 
 async function gas(context: Context): Promise<Finding> {

@@ -11,6 +11,7 @@ import { rpc } from "#server/sandbox/node-rpc.ts";
 import { databaseUrl } from "#server/sandbox/postgres.ts";
 import { ROOT } from "#server/sandbox/prepare.ts";
 import { actors, call, until } from "#server/testing/api.ts";
+import { lagging, startRpcProxy } from "#server/testing/rpc-proxy.ts";
 import { endsIn } from "#server/testing/unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
 import { LEGAL_ROWS } from "./legal-rows.ts";
@@ -484,6 +485,32 @@ test("a missing database or a silent node is no success", async () => {
   expect(silent.code, silent.text).toBe(2);
   expect(silent.lines.find(({ id }) => id === "I10")).toMatchObject({ outcome: "not_checked" });
   expect(silent.lines.find(({ id }) => id === "I1")).toMatchObject({ outcome: "ok" });
+});
+
+// Guarantee: a second node that is behind the server's raises no alarm, and what it cannot show yet is counted.
+test("a node that is some blocks behind", async () => {
+  const copy = await copyDatabase("behind");
+  const proxy = await startRpcProxy(first().url);
+  try {
+    const { rows } = await copy.client.query(
+      `select min(number) as first from (
+         select max(block_number) as number from capture where chain = $1
+         union all select max(mined_block) from chain_intent where chain = $1 and kind = 'settlement'
+         union all select max(mined_block) from chain_intent where chain = $1 and kind = 'refund') newest`,
+      [CHAIN],
+    );
+    // What is final is two blocks behind the head.
+    proxy.fail(lagging(BigInt(rows[0].first) + 1n));
+    const { code, lines, text } = await run(copy.url, { FLORIN_RPC_31337: proxy.url });
+    expect(code, text).toBe(0);
+    for (const id of ["I10", "I28", "I39"])
+      expect(lines.find((line) => line.id === id)?.note).toMatch(
+        /eip155:31337: [1-9]\d* above its node's final block/,
+      );
+  } finally {
+    await proxy.stop();
+    await copy.drop();
+  }
 });
 
 // Guarantee: a chain that was not asked for is named, and what is known without it is still checked.

@@ -57,7 +57,8 @@ export const REFUND_PLANTS: Plant[] = [
   rows(
     "I28",
     "a merchant's refund that rests on nothing",
-    `update refund set tx_ref = '0x' || repeat('ab', 32) where log_index is not null`,
+    `update refund set tx_ref = '0x' || repeat('ab', 32), ended_at = ended_at - interval '1 hour'
+     where log_index is not null`,
   ),
   rows(
     "I28",

@@ -1,5 +1,5 @@
 import { accountOf, type ChainReceipt, type ChainView, TRANSFER } from "./chain-view.ts";
-import type { Context, Seen } from "./context.ts";
+import { aboveFinal, type Context, type Seen } from "./context.ts";
 
 /** Whether a refund's money was set aside and not put back, for a row `r` of refunds. */
 const FUNDED = `(exists (select 1 from ledger_tx t where t.reason = 'refund.reserve' and t.subject = r.id)
@@ -91,6 +91,7 @@ type MerchantRow = {
   recipient: string;
   tx_ref: string;
   log_index: number;
+  ended: string;
 };
 
 function merchantProblem(row: MerchantRow, receipt: ChainReceipt | undefined): string | null {
@@ -111,14 +112,23 @@ function merchantProblem(row: MerchantRow, receipt: ChainReceipt | undefined): s
 
 /** I28: what merchants' own wallets sent back is on chain as it was due. */
 export async function merchantsRefunds(context: Context, view: ChainView): Promise<Seen> {
-  const rows = await context.query<MerchantRow>(
+  const all = await context.query<MerchantRow>(
     `select r.id, r.asset, r.amount::text as amount, split_part(p.destinations ->> r.asset, ':', 3) as sender,
-       split_part(r.destination, ':', 3) as recipient, r.tx_ref, r.log_index
+       split_part(r.destination, ':', 3) as recipient, r.tx_ref, r.log_index,
+       floor(extract(epoch from coalesce(r.ended_at, r.created_at)))::text as ended
      from refund r join payment p on p.id = r.payment_id
      where r.log_index is not null and split_part(r.asset, '/', 1) = $1 order by r.id`,
     [view.chain],
   );
-  const receipts = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
+  const receipts = await view.receipts(all.map(({ tx_ref }) => tx_ref));
+  // Its block was final when it ended, and a node whose final block is older may not have it yet.
+  const rows = all.filter(
+    ({ tx_ref, ended }) => receipts.has(tx_ref) || BigInt(ended) < view.finalized.time,
+  );
   const problems = rows.map((row) => merchantProblem(row, receipts.get(row.tx_ref)));
-  return { looked: rows.length, problems: problems.filter((problem) => problem !== null) };
+  return {
+    looked: rows.length,
+    problems: problems.filter((problem) => problem !== null),
+    notes: aboveFinal(all.length - rows.length),
+  };
 }

@@ -1,6 +1,6 @@
 import type { ChainView, Transfer } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
-import { type Context, onChains, type Seen } from "./context.ts";
+import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
 import { together } from "./finding.ts";
 import {
   merchantsRefunds,
@@ -76,11 +76,14 @@ async function settledOnChain(context: Context, view: ChainView): Promise<Seen> 
   const problems: string[] = [];
   let looked = 0;
   let waiting = 0;
+  let above = 0;
   for (const group of Map.groupBy(rows, ({ intent_id }) => intent_id).values()) {
     const final = group.every(({ state }) => state === "final");
     // Mined above the block that was final when the run began: the next run sees it.
-    if (final && group.some((row) => BigInt(row.mined_block ?? 0) > view.finalized.number))
+    if (final && group.some((row) => BigInt(row.mined_block ?? 0) > view.finalized.number)) {
+      above++;
       continue;
+    }
     looked++;
     const problem = final
       ? finalProblem(group, transfers)
@@ -88,7 +91,8 @@ async function settledOnChain(context: Context, view: ChainView): Promise<Seen> 
     if (problem === "waits") waiting++;
     else if (problem !== null) problems.push(problem);
   }
-  return { looked, problems, notes: waiting > 0 ? [`${waiting} about to be recorded`] : [] };
+  const notes = waiting > 0 ? [`${waiting} about to be recorded`] : [];
+  return { looked, problems, notes: [...notes, ...aboveFinal(above)] };
 }
 
 /** The net part of a capture, by the terms the payment was made with. */
