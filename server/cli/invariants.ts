@@ -28,7 +28,8 @@ function readJson(args: string[]): boolean | null {
 function summary(lines: Line[]): string {
   const count = (outcome: Line["outcome"]) =>
     lines.filter((line) => line.outcome === outcome).length;
-  return `${count("ok")} ok, ${count("violated")} violated, ${count("not_checked")} not checked`;
+  const partly = lines.filter((line) => line.outcome === "ok" && line.unchecked.length > 0).length;
+  return `${count("ok")} ok (${partly} of them in part), ${count("violated")} violated, ${count("not_checked")} not checked`;
 }
 
 async function main(args: string[]): Promise<number> {

@@ -6,8 +6,9 @@ import {
   type Transfer,
 } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
-import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
+import { aboveFinal, type Context, onChains, type Seen, shownBy } from "./context.ts";
 import type { SentTx } from "./native-view.ts";
+import type { SolanaView } from "./solana-view.ts";
 
 /** How long, by the chain's own clock, an arrival in a final block may wait to be judged. */
 const JUDGED_WITHIN_S = 900n;
@@ -25,13 +26,21 @@ type CaptureRow = {
   received: string;
 };
 
+type Moved = { asset: string; from: string; to: string; amount: bigint };
+/** Where a transaction is; without a hash its block's number alone names it. */
+type Placed = { success: boolean; blockNumber: bigint; blockHash?: string };
+
 /** The transfer that a booked capture names; null: there is none. */
-function transferOf(row: CaptureRow, receipt: ChainReceipt, sent: SentTx | undefined) {
+function transferOf(
+  row: CaptureRow,
+  receipt: ChainReceipt | undefined,
+  sent: SentTx | undefined,
+): Moved | null {
   if (row.log_index === -1)
     return sent === undefined
       ? null
       : { asset: row.asset, from: sent.from, to: sent.to, amount: sent.value };
-  const log = receipt.logs.find(({ logIndex }) => logIndex === row.log_index);
+  const log = receipt?.logs.find(({ logIndex }) => logIndex === row.log_index);
   if (log === undefined || log.topics[0] !== TRANSFER) return null;
   return {
     asset: `${row.asset.slice(0, row.asset.lastIndexOf(":"))}:${log.address}`,
@@ -44,15 +53,15 @@ function transferOf(row: CaptureRow, receipt: ChainReceipt, sent: SentTx | undef
 /** What a booked capture says that its receipt does not; null: it is on chain as booked. */
 function captureProblem(
   row: CaptureRow,
-  receipt: ChainReceipt | undefined,
-  sent: SentTx | undefined,
+  receipt: Placed | undefined,
+  found: Moved | null,
 ): string | null {
   const name = `capture ${row.id} of ${row.payment_id}`;
   if (receipt === undefined) return `${name}: no receipt of ${row.tx_ref}`;
   if (!receipt.success) return `${name}: ${row.tx_ref} reverted`;
-  if (receipt.blockHash !== row.block_hash || receipt.blockNumber !== BigInt(row.block_number))
+  const { blockNumber, blockHash = row.block_hash } = receipt;
+  if (blockHash !== row.block_hash || blockNumber !== BigInt(row.block_number))
     return `${name}: ${row.tx_ref} is in block ${receipt.blockNumber}, booked from ${row.block_number} (${row.block_hash})`;
-  const found = transferOf(row, receipt, sent);
   if (found === null) return `${name}: log ${row.log_index} of ${row.tx_ref} is no transfer`;
   const booked = [row.asset, row.payer, row.recipient];
   const real = [found.asset, found.from, found.to];
@@ -63,25 +72,45 @@ function captureProblem(
   return null;
 }
 
-async function capturesOnChain(context: Context, view: ChainView): Promise<Seen> {
-  const all = await context.query<CaptureRow>(
+const readCaptures = (
+  context: Context,
+  { chain, horizon }: { chain: string; horizon: bigint },
+): Promise<CaptureRow[]> =>
+  context.query<CaptureRow>(
     `select * from capture where chain = $1 and status <> 'orphaned' and (status = 'finalized' or block_number <= $2)
      order by id`,
-    [view.chain, view.horizon.toString()],
+    [chain, horizon.toString()],
   );
+
+async function capturesOnChain(context: Context, view: ChainView): Promise<Seen> {
+  const all = await readCaptures(context, view);
   const rows = all.filter(({ block_number }) => BigInt(block_number) <= view.finalized.number);
   const receipts = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
   const sent = await view.transactions(
     rows.flatMap(({ tx_ref, log_index }) => (log_index === -1 ? [tx_ref] : [])),
   );
-  const problems = rows.map((row) =>
-    captureProblem(row, receipts.get(row.tx_ref), sent.get(row.tx_ref)),
-  );
+  const problems = rows.map((row) => {
+    const receipt = receipts.get(row.tx_ref);
+    return captureProblem(row, receipt, transferOf(row, receipt, sent.get(row.tx_ref)));
+  });
   return {
     looked: rows.length,
     problems: problems.filter((problem) => problem !== null),
     notes: aboveFinal(all.length - rows.length),
   };
+}
+
+async function capturesOnSolana(context: Context, view: SolanaView): Promise<Seen> {
+  const all = await readCaptures(context, view);
+  const { rows, notes } = shownBy(view, all, ({ block_number }) => block_number);
+  const txs = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
+  const problems = rows.map((row) => {
+    const tx = txs.get(row.tx_ref);
+    const found = tx?.transfers.find(({ logIndex }) => logIndex === row.log_index) ?? null;
+    const placed = tx && { success: tx.success, blockNumber: tx.blockNumber };
+    return captureProblem(row, placed, found);
+  });
+  return { looked: rows.length, problems: problems.filter((problem) => problem !== null), notes };
 }
 
 /** Where one arrival is booked, as rows of the database say. */
@@ -186,11 +215,19 @@ export const CAPTURE_CHECKS: Check[] = [
   {
     id: "I10",
     title: "captures are on chain as booked",
-    run: (context) => onChains(context, "captures", (view) => capturesOnChain(context, view)),
+    run: (context) =>
+      onChains(context, "captures", {
+        evm: (view) => capturesOnChain(context, view),
+        solana: (view) => capturesOnSolana(context, view),
+      }),
   },
   {
     id: "I11",
     title: "every arrival at the intermediary is a capture, an exception or a top-up",
-    run: (context) => onChains(context, "arrivals", (view) => arrivalsBooked(context, view)),
+    run: (context) =>
+      onChains(context, "arrivals", {
+        evm: (view) => arrivalsBooked(context, view),
+        solana: "what arrives there is not read a second time; I14 compares the balances",
+      }),
   },
 ];

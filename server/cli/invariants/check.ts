@@ -1,5 +1,5 @@
 import type { Context } from "./context.ts";
-import { EXAMPLES, type Finding } from "./finding.ts";
+import { EXAMPLES, type Finding, judge } from "./finding.ts";
 
 /** One invariant: `title` is its sentence in few words. */
 export type Check = { id: string; title: string; run(context: Context): Promise<Finding> };
@@ -53,13 +53,12 @@ export function sqlCheck({ id, title, counted, problems, partly, remark }: SqlCh
       const [noun, sql] = counted;
       const [row] = await context.query<{ n: string }>(`select count(*) as n from (${sql}) as c`);
       const notes = [`${row?.n ?? 0} ${noun}`];
-      if (partly !== undefined) notes.push(partly);
       if (remark !== undefined) {
         const { text, values } = statement(remark, context);
         const [said] = await context.query<{ remark: string | null }>(text, values);
         if (said?.remark != null) notes.push(said.remark);
       }
-      return { outcome: "ok", note: notes.join("; ") };
+      return judge([], notes.join("; "), partly === undefined ? [] : [partly]);
     },
   };
 }

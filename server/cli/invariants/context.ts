@@ -1,14 +1,14 @@
 import type { Query } from "#server/db/client.ts";
 import type { ChainView } from "./chain-view.ts";
 import { type Finding, judge } from "./finding.ts";
-import type { SolanaNode } from "./solana-node.ts";
+import type { SolanaView } from "./solana-view.ts";
 
 /** What the checks look at: the database as it was at one moment, and the chains as they were just before it. */
 export type Context = {
   query: Query;
   chains: ChainView[];
   /** Solana clusters that answered. */
-  solana: Map<string, SolanaNode>;
+  solana: SolanaView[];
   /** Chains the database knows and that were not looked at; `failed` when a node was configured and gave no answer. */
   unseen: { chain: string; why: string; failed: boolean }[];
   /** Decimals of the registered tokens, by asset. */
@@ -24,29 +24,58 @@ export type Seen = { looked: number; problems: string[]; notes?: string[] };
 export const aboveFinal = (rows: number): string[] =>
   rows === 0 ? [] : [`${rows} above its node's final block left to the next run`];
 
+/** Rows of a cluster that its node can show, by slot, and what is said of the others. */
+export function shownBy<Row>(
+  { finalized, oldest }: Pick<SolanaView, "finalized" | "oldest">,
+  all: Row[],
+  slotOf: (row: Row) => string | null,
+): { rows: Row[]; notes: string[] } {
+  const ofSlot = (row: Row) => BigInt(slotOf(row) ?? oldest);
+  const rows = all.filter((row) => ofSlot(row) >= oldest && ofSlot(row) <= finalized.number);
+  const gone = all.filter((row) => ofSlot(row) < oldest).length;
+  const notes = aboveFinal(all.length - rows.length - gone);
+  return {
+    rows,
+    notes:
+      gone === 0
+        ? notes
+        : [...notes, `${gone} not checked: its node keeps no slot below ${oldest}`],
+  };
+}
+
+/** How a check looks at a chain of each kind; a text says why it does not look at clusters of Solana. */
+export type Looks = {
+  evm(view: ChainView): Promise<Seen>;
+  solana: ((view: SolanaView) => Promise<Seen>) | string;
+};
+
 /** Runs a check on every chain that answers and adds up; chains that were not seen are named. */
 export async function onChains(
   context: Context,
   noun: string,
-  look: (view: ChainView) => Promise<Seen>,
+  { evm, solana }: Looks,
 ): Promise<Finding> {
   const unseen = context.unseen.map(({ chain, why }) => `${chain} not checked: ${why}`);
+  const looks = context.chains.map((view) => ({ chain: view.chain, look: () => evm(view) }));
+  for (const view of context.solana)
+    if (typeof solana === "string") unseen.push(`${view.chain} not checked: ${solana}`);
+    else looks.push({ chain: view.chain, look: () => solana(view) });
   const problems: string[] = [];
   const notes: string[] = [];
   let looked = 0;
-  for (const view of context.chains) {
-    const seen = await look(view);
+  for (const { chain, look } of looks) {
+    const seen = await look();
     looked += seen.looked;
-    problems.push(...seen.problems.map((problem) => `${view.chain}: ${problem}`));
-    notes.push(...(seen.notes ?? []).map((note) => `${view.chain}: ${note}`));
+    problems.push(...seen.problems.map((problem) => `${chain}: ${problem}`));
+    notes.push(...(seen.notes ?? []).map((note) => `${chain}: ${note}`));
   }
   if (problems.length > 0) return judge(problems, "");
   const failed = context.unseen.some((one) => one.failed);
-  if (context.chains.length === 0 || failed)
+  if (looks.length === 0 || failed)
     return {
       outcome: "not_checked",
       note: unseen.length === 0 ? "the database knows no chain yet" : unseen.join("; "),
       failed,
     };
-  return judge([], [`${looked} ${noun}`, ...notes, ...unseen].join("; "));
+  return judge([], [`${looked} ${noun}`, ...notes].join("; "), unseen);
 }

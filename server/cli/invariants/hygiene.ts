@@ -1,9 +1,8 @@
 import { createMerchantPayment } from "#server/contract/merchant.ts";
 import { createPayment } from "#server/contract/payment-lifecycle.ts";
 import { AUTHORIZATION_GRACE_S } from "#server/domain/payment/expiry.ts";
-import type { ChainView } from "./chain-view.ts";
 import { type Check, findProblems, notChecked, sqlCheck } from "./check.ts";
-import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
+import { type Context, onChains, type Seen, shownBy } from "./context.ts";
 import { type Finding, judge, together } from "./finding.ts";
 import { pages } from "./pages.ts";
 
@@ -120,9 +119,19 @@ const GAS_PROBLEMS = [
      select 1 from ledger_tx t where t.reason = 'gas' and t.subject = i.id || ':' || i.mined_hash)`,
 ];
 
-async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
+/** A chain of any kind, with what its transactions have cost. */
+type Costs = {
+  chain: string;
+  finalized: { number: bigint; time: bigint };
+  /** The first block whose transactions are kept. */
+  oldest?: bigint;
+  receipts(hashes: string[]): Promise<Map<string, { gasCost: bigint }>>;
+};
+
+async function gasPaid(context: Context, view: Costs): Promise<Seen> {
   const all = await context.query<GasRow>(GAS, [view.chain]);
-  const ended = all.filter(({ mined_block }) => BigInt(mined_block ?? 0) <= view.finalized.number);
+  const { finalized, oldest = 0n } = view;
+  const { rows: ended, notes } = shownBy({ finalized, oldest }, all, (row) => row.mined_block);
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {
     const receipt = receipts.get(mined_hash ?? "");
@@ -131,18 +140,21 @@ async function gasPaid(context: Context, view: ChainView): Promise<Seen> {
       ? []
       : [`${id}: ${mined_hash} cost ${receipt.gasCost}, recorded ${gas_cost}, posted ${posted}`];
   });
-  return { looked: ended.length, problems, notes: aboveFinal(all.length - ended.length) };
+  return { looked: ended.length, problems, notes };
 }
 
 async function gas(context: Context): Promise<Finding> {
   const posted = await findProblems(context, GAS_PROBLEMS);
   const inDatabase: Finding =
     posted.problems === 0 ? judge([], "") : { outcome: "violated", ...posted };
-  const onChain = await onChains(context, "ended intents", (view) => gasPaid(context, view));
+  const onChain = await onChains(context, "ended intents", {
+    evm: (view) => gasPaid(context, view),
+    solana: (view) => gasPaid(context, view),
+  });
   return together([
     inDatabase,
     onChain,
-    judge([], "no gas budget is configured, so none is compared"),
+    judge([], "", ["budgets not checked: no budget is configured"]),
   ]);
 }
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,6 +14,7 @@ import { actors, call, until } from "#server/testing/api.ts";
 import { lagging, startRpcProxy } from "#server/testing/rpc-proxy.ts";
 import { endsIn } from "#server/testing/unguarded.ts";
 import { createTestWorld, type TestServer, type TestWorld } from "#server/testing/world.ts";
+import { copyDatabase } from "./copy-database.ts";
 import { LEGAL_ROWS } from "./legal-rows.ts";
 import { openContext } from "./open.ts";
 import { CHAIN_PLANTS } from "./plant-chain.ts";
@@ -353,29 +354,6 @@ test("every checked invariant has a plant", async () => {
   expect(checked.filter((id) => !PLANTS.some(({ of }) => of === id))).toEqual([]);
 });
 
-/** A copy of the clean database, without guards in the way of its owner. */
-async function copyDatabase(
-  name: string,
-): Promise<{ url: string; client: pg.Client; drop(): Promise<void> }> {
-  const admin = new pg.Client({ connectionString: databaseUrl(clean, "postgres") });
-  await admin.connect();
-  const from = pg.escapeIdentifier(new URL(clean).pathname.slice(1));
-  await admin.query(`create database ${pg.escapeIdentifier(name)} template ${from}`);
-  const url = databaseUrl(clean, name);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  await client.query("set session_replication_role = replica");
-  return {
-    url,
-    client,
-    async drop() {
-      await client.end();
-      await admin.query(`drop database ${pg.escapeIdentifier(name)} with (force)`);
-      await admin.end();
-    },
-  };
-}
-
 /** Plants that the command finds as a process of its own: one in the database, and one that only the chain shows. */
 const AS_PROCESS = ["I1", "I10"];
 
@@ -394,7 +372,7 @@ const groundOf = ({ client }: { client: pg.Client }): Ground => ({
 
 /** A plant is found by what the command runs: the first of an invariant among all checks, further ones by its own. */
 async function expectFound({ of, plant, endsTheWorld }: Plant, index: number): Promise<void> {
-  const copy = await copyDatabase(`planted_${index}`);
+  const copy = await copyDatabase(clean, `planted_${index}`);
   const before = await rpc<string>(first().url, "evm_snapshot");
   try {
     await plant(groundOf(copy));
@@ -424,7 +402,7 @@ test.for(CASES.filter(([, , { endsTheWorld }]) => endsTheWorld !== true))(
 test.for(LEGAL_ROWS.map((legal, index) => [legal.of, legal.planted, legal, index] as const))(
   "%s allows %s",
   async ([of, , { plant }, index]) => {
-    const copy = await copyDatabase(`legal_${index}`);
+    const copy = await copyDatabase(clean, `legal_${index}`);
     try {
       await plant(groundOf(copy));
       const { lines, text } = await runHere(copy.url, of);
@@ -489,7 +467,7 @@ test("a missing database or a silent node is no success", async () => {
 
 // Guarantee: a second node that is behind the server's raises no alarm, and what it cannot show yet is counted.
 test("a node that is some blocks behind", async () => {
-  const copy = await copyDatabase("behind");
+  const copy = await copyDatabase(clean, "behind");
   const proxy = await startRpcProxy(first().url);
   try {
     const { rows } = await copy.client.query(

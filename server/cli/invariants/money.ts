@@ -2,9 +2,9 @@ import { currencyOfUnit } from "#server/domain/money/currencies.ts";
 import type { ChainView, Token } from "./chain-view.ts";
 import { type Check, type Statement, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
-import { together } from "./finding.ts";
 import { REFUND_BOOKS, REFUNDED_ROWS } from "./refunds.ts";
 import { solanaBalances } from "./solana.ts";
+import { readSums } from "./sums.ts";
 
 /** Accounts over which money of an asset is spread once it is pooled: together they are always zero. */
 const POOLED = `('intermediary', 'merchant_payable', 'fee_income', 'suspense', 'operator')`;
@@ -111,23 +111,6 @@ const QUOTE_CHECK: Check = {
   },
 };
 
-type Sums = Record<"ledger" | "in_above" | "in_unbooked" | "out_above", string>;
-
-/** What the books hold of an asset, and what of it is booked from above the horizon or not booked up to it. */
-const SUMS = `select
-  coalesce((select sum(e.amount) from ledger_entry e join ledger_account a on a.id = e.account_id
-    where a.kind = 'intermediary' and a.asset = $1), 0)::text as ledger,
-  (coalesce((select sum(c.received) from capture c join payment p on p.id = c.payment_id and p.flow = 'intermediary'
-    where c.asset = $1 and c.status <> 'orphaned' and c.block_number > $2), 0)
-   + coalesce((select sum(m.amount_minor) from movement m where m.asset = $1 and m.recipient = any($3)
-    and m.state in ('exception', 'topup') and m.block_number > $2), 0))::text as in_above,
-  coalesce((select sum(m.amount_minor) from movement m where m.asset = $1 and m.recipient = any($3)
-    and m.state in ('seen', 'ignored') and m.block_number <= $2), 0)::text as in_unbooked,
-  (coalesce((select sum(s.amount) from settlement s join chain_intent i on i.id = s.intent_id
-    where s.asset = $1 and s.state = 'final' and i.mined_block > $2), 0)
-   + coalesce((select sum(r.amount) from refund r join chain_intent i on i.id = r.intent_id
-    where r.asset = $1 and r.state = 'succeeded' and i.mined_block > $2), 0))::text as out_above`;
-
 const total = (amounts: { amount: bigint }[]): bigint =>
   amounts.reduce((sum, { amount }) => sum + amount, 0n);
 
@@ -143,11 +126,7 @@ async function gasOf(context: Context, view: ChainView): Promise<bigint> {
 
 async function compareBalance(context: Context, view: ChainView, token: Token): Promise<Seen> {
   const { intermediaries } = view.scope;
-  const [sums] = await context.query<Sums>(SUMS, [
-    token.asset,
-    view.horizon.toString(),
-    intermediaries,
-  ]);
+  const sums = await readSums(context, token.asset, view.horizon, intermediaries);
   const unpaid = await context.query<{ hash: string }>(
     `select t.hash from chain_tx t join settlement s on s.intent_id = t.intent_id
      where s.asset = $1 and s.state <> 'final'
@@ -155,7 +134,6 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
      where r.asset = $1 and r.state <> 'succeeded'`,
     [token.asset],
   );
-  if (sums === undefined) throw new Error("no sums");
   const unbooked = new Set(unpaid.map(({ hash }) => hash));
   const ofToken = <T extends { asset: string }>(all: T[]) =>
     all.filter(({ asset }) => asset === token.asset);
@@ -167,12 +145,7 @@ async function compareBalance(context: Context, view: ChainView, token: Token): 
   const below = ({ blockNumber }: { blockNumber: bigint }) => blockNumber <= view.horizon;
   const above = (one: { blockNumber: bigint }) => !below(one);
   const outUnbooked = total(outs.filter((out) => below(out) && unbooked.has(out.txHash)));
-  const books =
-    BigInt(sums.ledger) -
-    BigInt(sums.in_above) +
-    BigInt(sums.in_unbooked) +
-    BigInt(sums.out_above) -
-    outUnbooked;
+  const books = sums.ledger - sums.inAbove + sums.inUnbooked + sums.outAbove - outUnbooked;
   let now = 0n;
   for (const account of intermediaries) now += await view.balance(token, account);
   const held = now + gas - total(ins.filter(above)) + total(outs.filter(above));
@@ -263,10 +236,11 @@ export const MONEY_CHECKS: Check[] = [
   {
     id: "I14",
     title: "the intermediary holds on chain what the books say",
-    run: async (context) => {
-      const seen = await onChains(context, "balances", (view) => compareBalances(context, view));
-      return context.solana.size === 0 ? seen : together([seen, await solanaBalances(context)]);
-    },
+    run: (context) =>
+      onChains(context, "balances", {
+        evm: (view) => compareBalances(context, view),
+        solana: (view) => solanaBalances(context, view),
+      }),
   },
   QUOTE_CHECK,
   sqlCheck({

@@ -3,7 +3,7 @@ import type { Query } from "#server/db/client.ts";
 import { type ChainView, type FoundChain, findChain } from "./chain-view.ts";
 import type { Context } from "./context.ts";
 import { type Settings, Unusable } from "./settings.ts";
-import { findCluster, SOLANA_LEFT_OUT } from "./solana.ts";
+import { type FoundCluster, findCluster } from "./solana-view.ts";
 
 const CONNECT_MS = 10_000;
 /** Longest time one statement may take. */
@@ -47,19 +47,28 @@ async function readSigners(query: Query): Promise<Signers> {
   return new Map(rows.map(({ chain, signers }) => [chain, signers]));
 }
 
-type Sought = { found: FoundChain[]; unseen: Context["unseen"]; solana: Context["solana"] };
+/** Accounts that pool money: what offers in the intermediary flow name, what settlements are signed by, what arrivals reached. */
+const INTERMEDIARIES = `
+  select distinct o.recipient as account from payment_option o
+    join payment p on p.id = o.payment_id and p.flow = 'intermediary' where o.chain = $1
+  union select signer from chain_intent where chain = $1 and kind = 'settlement'
+  union select m.recipient from movement m
+    join signer_nonce s on s.chain = m.chain and s.signer = m.recipient where m.chain = $1`;
 
-async function findChains(settings: Settings, known: Signers): Promise<Sought> {
+const intermediariesOf = async (query: Query, chain: string): Promise<string[]> =>
+  (await query<{ account: string }>(INTERMEDIARIES, [chain])).map(({ account }) => account);
+
+type Sought = { found: FoundChain[]; clusters: FoundCluster[]; unseen: Context["unseen"] };
+
+async function findChains(settings: Settings, query: Query): Promise<Sought> {
   const found: FoundChain[] = [];
   const unseen: Context["unseen"] = [];
-  const solana: Context["solana"] = new Map();
-  for (const [chain, signers] of known) {
+  const clusters: FoundCluster[] = [];
+  for (const [chain, signers] of await readSigners(query)) {
     const cluster = settings.solana.get(chain);
     if (cluster !== undefined) {
       try {
-        await findCluster(chain, cluster);
-        solana.set(chain, cluster);
-        unseen.push({ chain, why: SOLANA_LEFT_OUT, failed: false });
+        clusters.push(await findCluster(chain, cluster, await intermediariesOf(query, chain)));
       } catch (error) {
         unseen.push({ chain, why: messageOf(error), failed: true });
       }
@@ -77,16 +86,8 @@ async function findChains(settings: Settings, known: Signers): Promise<Sought> {
       unseen.push({ chain, why: messageOf(error), failed: true });
     }
   }
-  return { found, unseen, solana };
+  return { found, clusters, unseen };
 }
-
-/** Accounts that pool money: what offers in the intermediary flow name, what settlements are signed by, what arrivals reached. */
-const INTERMEDIARIES = `
-  select distinct o.recipient as account from payment_option o
-    join payment p on p.id = o.payment_id and p.flow = 'intermediary' where o.chain = $1
-  union select signer from chain_intent where chain = $1 and kind = 'settlement'
-  union select m.recipient from movement m
-    join signer_nonce s on s.chain = m.chain and s.signer = m.recipient where m.chain = $1`;
 
 /**
  * The first block whose arrivals the database can know. Headers below the newest ones are dropped in time, so on an old chain
@@ -97,15 +98,18 @@ const FIRST_BLOCK = `select least(
     (select min(block_number) from movement where chain = $1),
     (select min(mined_block) from chain_intent where chain = $1)) as number`;
 
-async function complete(query: Query, one: FoundChain): Promise<ChainView | null> {
-  const { chain, finalized } = one.cursorless;
+/** The last block of a chain that the service calls final; null: it was never read. */
+async function readUpTo(query: Query, chain: string): Promise<bigint | null> {
   const [cursor] = await query<{ finalized_number: string }>(
     `select finalized_number from chain_cursor where chain = $1`,
     [chain],
   );
-  if (cursor === undefined) return null;
+  return cursor === undefined ? null : BigInt(cursor.finalized_number);
+}
+
+async function complete(query: Query, one: FoundChain, read: bigint): Promise<ChainView> {
+  const { chain, finalized } = one.cursorless;
   const [first] = await query<{ number: string | null }>(FIRST_BLOCK, [chain]);
-  const intermediaries = await query<{ account: string }>(INTERMEDIARIES, [chain]);
   const signers = await query<{ signer: string }>(
     `select signer from signer_nonce where chain = $1`,
     [chain],
@@ -115,10 +119,9 @@ async function complete(query: Query, one: FoundChain): Promise<ChainView | null
      where t.chain = $1 and t.role = 'main' and i.plan ->> 'asset' like $1 || '/slip44:%'`,
     [chain],
   );
-  const read = BigInt(cursor.finalized_number);
   return one.complete(read < finalized.number ? read : finalized.number, {
     from: BigInt(first?.number ?? read),
-    intermediaries: intermediaries.map(({ account }) => account),
+    intermediaries: await intermediariesOf(query, chain),
     signers: signers.map(({ signer }) => signer),
     coinPayouts: payouts.map(({ hash }) => hash),
   });
@@ -136,14 +139,21 @@ export async function openContext(
   const query: Query = async <Row>(text: string, values: unknown[] = []) =>
     (await client.query(text, values)).rows as Row[];
   try {
-    const { found, unseen, solana } = await findChains(settings, await readSigners(query));
+    const { found, clusters, unseen } = await findChains(settings, query);
     await query("begin transaction isolation level repeatable read, read only");
     const chains: ChainView[] = [];
+    const solana: Context["solana"] = [];
+    const neverRead = (chain: string) =>
+      unseen.push({ chain, why: "it was never read", failed: false });
     for (const one of found) {
-      const view = await complete(query, one);
-      if (view === null)
-        unseen.push({ chain: one.cursorless.chain, why: "it was never read", failed: false });
-      else chains.push(view);
+      const read = await readUpTo(query, one.cursorless.chain);
+      if (read === null) neverRead(one.cursorless.chain);
+      else chains.push(await complete(query, one, read));
+    }
+    for (const one of clusters) {
+      const read = await readUpTo(query, one.chain);
+      if (read === null) neverRead(one.chain);
+      else solana.push(one.complete(read));
     }
     const { decimals, batchS } = settings;
     return { context: { query, chains, solana, unseen, decimals, batchS }, close };

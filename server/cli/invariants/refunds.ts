@@ -1,4 +1,4 @@
-import { accountOf, type ChainReceipt, type ChainView, TRANSFER } from "./chain-view.ts";
+import { accountOf, type ChainReceipt, TRANSFER } from "./chain-view.ts";
 import { aboveFinal, type Context, type Seen } from "./context.ts";
 
 /** Whether a refund's money was set aside and not put back, for a row `r` of refunds. */
@@ -94,24 +94,38 @@ type MerchantRow = {
   ended: string;
 };
 
-function merchantProblem(row: MerchantRow, receipt: ChainReceipt | undefined): string | null {
+type Moved = { asset: string; from: string; to: string; amount: bigint };
+
+/** The token transfer that a receipt tells of in one of its logs. */
+export function transferIn({ logs }: ChainReceipt, logIndex: number, chain: string) {
+  const log = logs.find((one) => one.logIndex === logIndex);
+  if (log === undefined || log.topics[0] !== TRANSFER) return undefined;
+  return {
+    asset: `${chain}/erc20:${log.address}`,
+    from: accountOf(log.topics[1]),
+    to: accountOf(log.topics[2]),
+    amount: BigInt(log.data),
+  };
+}
+
+function merchantProblem(row: MerchantRow, moved: Moved | undefined): string | null {
   const what = `refund ${row.id} rests on log ${row.log_index} of ${row.tx_ref}`;
-  const log = receipt?.logs.find(({ logIndex }) => logIndex === row.log_index);
-  if (receipt?.success !== true || log === undefined || log.topics[0] !== TRANSFER)
-    return `${what}, which is no transfer`;
-  const token = row.asset.slice(row.asset.lastIndexOf(":") + 1);
-  const due = [token, row.sender, row.recipient, BigInt(row.amount)].join(" ");
-  const found = [
-    log.address,
-    accountOf(log.topics[1]),
-    accountOf(log.topics[2]),
-    BigInt(log.data),
-  ].join(" ");
+  if (moved === undefined) return `${what}, which is no transfer`;
+  const due = [row.asset, row.sender, row.recipient, BigInt(row.amount)].join(" ");
+  const found = [moved.asset, moved.from, moved.to, moved.amount].join(" ");
   return due === found ? null : `${what}: due was ${due}, on chain is ${found}`;
 }
 
 /** I28: what merchants' own wallets sent back is on chain as it was due. */
-export async function merchantsRefunds(context: Context, view: ChainView): Promise<Seen> {
+export async function merchantsRefunds<Receipt extends { success: boolean }>(
+  context: Context,
+  view: {
+    chain: string;
+    finalized: { time: bigint };
+    receipts(hashes: string[]): Promise<Map<string, Receipt>>;
+  },
+  find: (receipt: Receipt, logIndex: number, chain: string) => Moved | undefined,
+): Promise<Seen> {
   const all = await context.query<MerchantRow>(
     `select r.id, r.asset, r.amount::text as amount, split_part(p.destinations ->> r.asset, ':', 3) as sender,
        split_part(r.destination, ':', 3) as recipient, r.tx_ref, r.log_index,
@@ -125,7 +139,11 @@ export async function merchantsRefunds(context: Context, view: ChainView): Promi
   const rows = all.filter(
     ({ tx_ref, ended }) => receipts.has(tx_ref) || BigInt(ended) < view.finalized.time,
   );
-  const problems = rows.map((row) => merchantProblem(row, receipts.get(row.tx_ref)));
+  const problems = rows.map((row) => {
+    const receipt = receipts.get(row.tx_ref);
+    const moved = receipt?.success ? find(receipt, row.log_index, view.chain) : undefined;
+    return merchantProblem(row, moved);
+  });
   return {
     looked: rows.length,
     problems: problems.filter((problem) => problem !== null),

@@ -1,4 +1,4 @@
-import type { ChainView, Transfer } from "./chain-view.ts";
+import type { Transfer } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
 import { together } from "./finding.ts";
@@ -9,6 +9,7 @@ import {
   REFUND_PAYOUTS,
   REFUND_TERMS,
   refundedOf,
+  transferIn,
 } from "./refunds.ts";
 
 /** How long a settlement may take, and how long a transfer in a final block may wait to be recorded. */
@@ -52,9 +53,20 @@ function finalProblem(rows: PayoutRow[], transfers: Transfer[]): string | null {
     : `${what}; on chain are ${only.amount} of ${only.asset} to ${only.to}`;
 }
 
+/** A chain of any kind, with what transactions of ours moved out of the pool. */
+type PaidFrom = {
+  chain: string;
+  finalized: { number: bigint; time: bigint };
+  horizon: bigint;
+  /** The first block whose transactions are kept. */
+  oldest?: bigint;
+  outflows(hashes: string[]): Promise<Transfer[]>;
+  blockTime(number: bigint): Promise<bigint>;
+};
+
 /** A transfer on chain whose settlement is not final: expected for a moment, and only on its way. */
 async function openProblem(
-  view: ChainView,
+  view: PaidFrom,
   rows: PayoutRow[],
   transfers: Transfer[],
 ): Promise<string | "waits" | null> {
@@ -70,9 +82,14 @@ async function openProblem(
   return age > BigInt(SETTLED_WITHIN_S) ? `${what} ${age} s ago` : "waits";
 }
 
-async function settledOnChain(context: Context, view: ChainView): Promise<Seen> {
-  const rows = await context.query<PayoutRow>(PAYOUTS, [view.chain]);
-  const transfers = await view.outflows();
+async function settledOnChain(context: Context, view: PaidFrom): Promise<Seen> {
+  const all = await context.query<PayoutRow>(PAYOUTS, [view.chain]);
+  const { oldest = 0n } = view;
+  const rows = all.filter(({ mined_block }) => BigInt(mined_block ?? oldest) >= oldest);
+  const gone = all.length - rows.length;
+  const transfers = await view.outflows(
+    rows.flatMap(({ tx_ref, hashes }) => (tx_ref === null ? hashes : [tx_ref, ...hashes])),
+  );
   const problems: string[] = [];
   let looked = 0;
   let waiting = 0;
@@ -92,6 +109,7 @@ async function settledOnChain(context: Context, view: ChainView): Promise<Seen> 
     else if (problem !== null) problems.push(problem);
   }
   const notes = waiting > 0 ? [`${waiting} about to be recorded`] : [];
+  if (gone > 0) notes.push(`${gone} not checked: its node keeps no slot below ${oldest}`);
   return { looked, problems, notes: [...notes, ...aboveFinal(above)] };
 }
 
@@ -179,8 +197,17 @@ export const SETTLEMENT_CHECKS: Check[] = [
     title: "a settlement is final exactly when its transfer is on chain",
     run: async (context) =>
       together([
-        await onChains(context, "payouts", (view) => settledOnChain(context, view)),
-        await onChains(context, "merchants' refunds", (view) => merchantsRefunds(context, view)),
+        await onChains(context, "payouts", {
+          evm: (view) => settledOnChain(context, view),
+          solana: (view) => settledOnChain(context, view),
+        }),
+        await onChains(context, "merchants' refunds", {
+          evm: (view) => merchantsRefunds(context, view, transferIn),
+          solana: (view) =>
+            merchantsRefunds(context, view, ({ transfers }, logIndex) =>
+              transfers.find((one) => one.logIndex === logIndex),
+            ),
+        }),
       ]),
   },
   sqlCheck({

@@ -1,90 +1,30 @@
 import { createHash } from "node:crypto";
-import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
-import { TOKEN_2022, tokenAccountOf } from "#server/chains/solana/assets.ts";
 import { referenceOf, toBase58, verifies } from "#server/chains/solana/keys.ts";
 import { readTransaction } from "#server/chains/solana/message.ts";
 import { paymentNonce, type TransferTerms } from "#server/domain/option/authorization.ts";
-import type { Context } from "./context.ts";
-import { type Finding, judge } from "./finding.ts";
-import type { SolanaNode } from "./solana-node.ts";
-
-/** Why other checks that look at chains leave a cluster out. */
-export const SOLANA_LEFT_OUT =
-  "its balances are compared in I14, its stored transactions in I22; the rest reads blocks";
+import type { Context, Seen } from "./context.ts";
+import type { SolanaView } from "./solana-view.ts";
+import { readSums } from "./sums.ts";
 
 /** What an account must keep to stay on the chain, in lamports: it is no money of the books. */
 const RENT_MINIMUM = 890_880n;
 
-async function ask<T>({ urls }: SolanaNode, method: string, params: unknown[]): Promise<T> {
-  let last: unknown = new Error("no node is configured");
-  for (const url of urls) {
-    try {
-      const response = await fetch(url, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-        signal: AbortSignal.timeout(10_000),
-      });
-      const body = (await response.json()) as { result?: T; error?: { message: string } };
-      if (body.error !== undefined) throw new Error(`${method}: ${body.error.message}`);
-      return body.result as T;
-    } catch (error) {
-      last = error;
-    }
-  }
-  throw last;
-}
-
-/** Throws a sentence when the node is away or on another cluster. */
-export async function findCluster(chain: string, node: SolanaNode): Promise<void> {
-  const genesis = await ask<string>(node, "getGenesisHash", []);
-  if (`solana:${genesis.slice(0, 32)}` !== chain)
-    throw new Error(`its node is on solana:${genesis.slice(0, 32)}`);
-}
-
-async function held(node: SolanaNode, owner: string, mint: string | null): Promise<bigint> {
-  const commitment = { commitment: "confirmed" };
-  if (mint === null)
-    return BigInt((await ask<{ value: number }>(node, "getBalance", [owner, commitment])).value);
-  let sum = 0n;
-  for (const program of [TOKEN_PROGRAM_ADDRESS, TOKEN_2022]) {
-    const account = await tokenAccountOf(owner, mint, program);
-    const { value } = await ask<{ value: { data: [string, string] } | null }>(
-      node,
-      "getAccountInfo",
-      [account, { encoding: "base64", ...commitment }],
-    );
-    if (value !== null) sum += Buffer.from(value.data[0], "base64").readBigUInt64LE(64);
-  }
-  return sum;
-}
-
-/** What the books say is held, and what is on its way out and may have left already. */
-const BOOKS = `select coalesce((select sum(balance) from ledger_account where kind = 'intermediary' and asset = $1), 0)::text as books,
-  (coalesce((select sum(s.amount) from settlement s where s.asset = $1 and s.state = 'sent'), 0)
-   + coalesce((select sum(r.amount) from refund r where r.asset = $1 and r.state = 'pending' and r.intent_id is not null), 0))::text as leaving`;
-
-const INTERMEDIARIES = `select distinct o.recipient as account from payment_option o
-  join payment p on p.id = o.payment_id and p.flow = 'intermediary' where o.chain = $1`;
-
-/** I14 on Solana: the intermediary holds at least what the books say, but for what is on its way out. */
-export async function solanaBalances(context: Context): Promise<Finding> {
+/**
+ * I14 on Solana: the intermediary holds at least what the books say, but for what is on its way out. Its balances were read before
+ * the database, each in one slot: what is booked from above that slot is not compared.
+ */
+export async function solanaBalances(context: Context, view: SolanaView): Promise<Seen> {
+  const { holdings, intermediaries } = view;
   const problems: string[] = [];
-  let looked = 0;
-  for (const [chain, node] of context.solana) {
-    const accounts = await context.query<{ account: string }>(INTERMEDIARIES, [chain]);
-    for (const { asset, mint } of node.assets) {
-      const [row] = await context.query<{ books: string; leaving: string }>(BOOKS, [asset]);
-      const books = BigInt(row?.books ?? 0);
-      let onChain = 0n;
-      for (const { account } of accounts) onChain += await held(node, account, mint);
-      if (mint === null && books > 0n) onChain -= RENT_MINIMUM * BigInt(accounts.length);
-      looked++;
-      if (onChain + BigInt(row?.leaving ?? 0) < books)
-        problems.push(`${asset}: ${onChain} is on chain, the books say ${books}`);
-    }
+  for (const { asset, mint, amount, at } of holdings) {
+    const sums = await readSums(context, asset, at, intermediaries);
+    const books = sums.ledger - sums.inAbove + sums.outAbove;
+    const rent = mint === null && books > 0n ? RENT_MINIMUM * BigInt(intermediaries.length) : 0n;
+    if (amount - rent + sums.leaving < books)
+      problems.push(`${asset}: ${amount - rent} is on chain in slot ${at}, the books say ${books}`);
   }
-  return judge(problems, looked === 0 ? "" : `${looked} on Solana, as lower bounds`);
+  const notes = holdings.length === 0 ? [] : ["as lower bounds"];
+  return { looked: holdings.length, problems, notes };
 }
 
 /** A stored Solana transaction: what is wrong with it, or what it does apart from its lifetime, in one line. */
