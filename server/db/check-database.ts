@@ -8,7 +8,7 @@ import { codeOf, isCrowded, isTransient } from "./transaction.ts";
 const MIGRATIONS = join(dirname(fileURLToPath(import.meta.url)), "../../prisma/migrations");
 
 /** Guards a start insists on: what `prisma db push` would silently leave out. */
-const TRIGGERS = [
+export const TRIGGERS = [
   "payment_guard",
   "payment_has_event",
   "payment_starts_open",

@@ -2,6 +2,7 @@ import { currencyOfUnit } from "#server/domain/money/currencies.ts";
 import type { ChainView, Token } from "./chain-view.ts";
 import { type Check, type Statement, sqlCheck } from "./check.ts";
 import { type Context, onChains, type Seen } from "./context.ts";
+import { GUARD_CHECK } from "./guards.ts";
 import { REFUND_BOOKS, REFUNDED_ROWS } from "./refunds.ts";
 import { solanaBalances } from "./solana.ts";
 import { readSums } from "./sums.ts";
@@ -178,23 +179,6 @@ async function compareBalances(context: Context, view: ChainView): Promise<Seen>
   };
 }
 
-/** Bits of `pg_trigger.tgtype`. */
-const BITS = { delete: 8, update: 16, truncate: 32 } as const;
-
-/** What each append-only table must refuse. */
-const REFUSED: Record<string, (keyof typeof BITS)[]> = {
-  ledger_entry: ["update", "delete", "truncate"],
-  ledger_tx: ["update", "delete", "truncate"],
-  payment_event: ["update", "delete", "truncate"],
-  auth_use: ["update", "delete"],
-  chain_tx: ["update", "delete"],
-  payment_option: ["update"],
-};
-
-const REFUSAL_LIST = Object.entries(REFUSED)
-  .flatMap(([table, verbs]) => verbs.map((verb) => `('${table}', '${verb}', ${BITS[verb]})`))
-  .join(", ");
-
 /** I12 to I16: the books. */
 export const MONEY_CHECKS: Check[] = [
   sqlCheck({
@@ -243,19 +227,5 @@ export const MONEY_CHECKS: Check[] = [
       }),
   },
   QUOTE_CHECK,
-  sqlCheck({
-    id: "I16",
-    title: "append-only tables refuse change",
-    counted: ["refusals", `select * from (values ${REFUSAL_LIST}) as v`],
-    partly: "triggers only: there is no hash chain, and no right is revoked",
-    problems: [
-      `select format('%s does not refuse %s', v.name, v.verb) from (values ${REFUSAL_LIST}) as v (name, verb, bit)
-       where not exists (
-         select 1 from pg_trigger t join pg_proc f on f.oid = t.tgfoid
-         where t.tgrelid = to_regclass(v.name) and t.tgenabled in ('O', 'A') and (t.tgtype & v.bit) > 0
-           and (t.tgtype & 2) > 0 and f.prosrc ~* 'begin\\s+raise\\s+exception')`,
-      `select format('triggers do not fire here: session_replication_role is %s', setting)
-       from pg_settings where name = 'session_replication_role' and setting <> 'origin'`,
-    ],
-  }),
+  GUARD_CHECK,
 ];

@@ -276,6 +276,30 @@ const MONEY: Plant[] = [
      from ledger_account a, ledger_tx t where a.id = e.account_id and t.id = e.tx_id
        and a.kind in ('fee_income', 'merchant_payable') and t.reason = 'capture#1' and t.subject = ${PAID}`,
   ),
+  rows(
+    "I16",
+    "a guard that looks away",
+    `drop trigger ledger_tx_ro on ledger_tx`,
+    `create trigger ledger_tx_ro before update or delete on ledger_tx for each row
+       when (old.reason <> 'settle') execute function forbid_mutation()`,
+  ),
+  rows(
+    "I16",
+    "a guard of one column alone",
+    `drop trigger payment_option_ro on payment_option`,
+    `create trigger payment_option_ro before update of payer on payment_option for each row execute function forbid_mutation()`,
+  ),
+  ...[
+    "webhook_attempt_ro on webhook_attempt",
+    "collected_read_tr on collected_read",
+    "served_tx_ro on served_tx",
+    "push_offer_ro on push_offer",
+    "chain_tx_tr on chain_tx",
+    "outbox_kept on outbox",
+    "refund_guard on refund",
+    "payment_guard on payment",
+    "ledger_entry_balanced on ledger_entry",
+  ].map((guard) => rows("I16", `that ${guard} was dropped`, `drop trigger ${guard}`)),
   rows("I16", "a disabled guard", `alter table ledger_entry disable trigger ledger_entry_ro`),
   rows("I16", "a guard that was dropped", `drop trigger payment_event_tr on payment_event`),
   rows(
