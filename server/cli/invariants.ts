@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { errorInWords, runCommand } from "./command.ts";
 import { openContext } from "./invariants/open.ts";
-import { exitCodeOf, inWords, type Line, runChecks } from "./invariants/run.ts";
+import { exitCodeOf, inWords, runChecks, summary } from "./invariants/run.ts";
 import { readSettings } from "./invariants/settings.ts";
 
 const USAGE = `Checks every invariant against the database and the chains, and changes nothing.
@@ -23,13 +23,6 @@ function readJson(args: string[]): boolean | null {
     // The usage says it better than the parser.
     return null;
   }
-}
-
-function summary(lines: Line[]): string {
-  const count = (outcome: Line["outcome"]) =>
-    lines.filter((line) => line.outcome === outcome).length;
-  const partly = lines.filter((line) => line.outcome === "ok" && line.unchecked.length > 0).length;
-  return `${count("ok")} ok (${partly} of them in part), ${count("violated")} violated, ${count("not_checked")} not checked`;
 }
 
 async function main(args: string[]): Promise<number> {

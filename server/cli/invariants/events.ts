@@ -1,6 +1,6 @@
 import { type Check, sqlCheck } from "./check.ts";
 import { REFUND_EVENTS } from "./refunds.ts";
-import { DELIVERED_TO, DELIVERY_CHECK, NUMBERS } from "./webhooks.ts";
+import { DELIVERED_TO, DELIVERY_CHECK, NAMED, NUMBERS } from "./webhooks.ts";
 
 /** I30 to I33: what merchants are told. */
 export const EVENT_CHECKS: Check[] = [
@@ -43,10 +43,12 @@ export const EVENT_CHECKS: Check[] = [
   }),
   sqlCheck({
     id: "I32",
-    title: "sequence numbers of a payment and numbers of a merchant are 1 to n",
+    title: "numbers of a payment and of a merchant are 1 to n; attempts name their event",
     counted: ["payments", "select distinct payment_id from outbox"],
+    partly: "bodies of attempts not checked: they are not stored",
     problems: [
       ...NUMBERS,
+      NAMED,
       `select format('%s: event %s has sequence %s, it is number %s', payment_id, event_id, sequence, place)
        from (select payment_id, event_id, sequence,
          row_number() over (partition by payment_id order by sequence, id) as place

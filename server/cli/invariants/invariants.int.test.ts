@@ -20,12 +20,13 @@ import { openContext } from "./open.ts";
 import { CHAIN_PLANTS } from "./plant-chain.ts";
 import { REFUND_PLANTS } from "./plant-refunds.ts";
 import { ROW_PLANTS } from "./plant-rows.ts";
-import { WEBHOOK_PLANTS } from "./plant-webhooks.ts";
+import { LEGAL_WEBHOOKS, WEBHOOK_PLANTS } from "./plant-webhooks.ts";
 import type { Ground, Plant } from "./plants.ts";
 import { CHECKS, exitCodeOf, runChecks } from "./run.ts";
 import { readSettings } from "./settings.ts";
 
 const PLANTS = [...ROW_PLANTS, ...REFUND_PLANTS, ...WEBHOOK_PLANTS, ...CHAIN_PLANTS];
+const LEGAL = [...LEGAL_ROWS, ...LEGAL_WEBHOOKS];
 /** What neither database nor chains show. */
 const NOT_SHOWN = ["I4", "I5", "I37", "I40"];
 const CHAIN = "eip155:31337";
@@ -399,7 +400,7 @@ test.for(CASES.filter(([, , { endsTheWorld }]) => endsTheWorld !== true))(
 );
 
 // Guarantee: what a service may do raises no alarm.
-test.for(LEGAL_ROWS.map((legal, index) => [legal.of, legal.planted, legal, index] as const))(
+test.for(LEGAL.map((legal, index) => [legal.of, legal.planted, legal, index] as const))(
   "%s allows %s",
   async ([of, , { plant }, index]) => {
     const copy = await copyDatabase(clean, `legal_${index}`);

@@ -11,7 +11,23 @@ const delivery = (values: { state: string; attempts: number; due: string }) =>
   `insert into webhook_delivery (id, endpoint_id, merchant_id, event_id, state, attempts, due_at)
    values ('dlv_planted', 'whe_planted', ${MERCHANT}, ${EVENT}, '${values.state}', ${values.attempts}, ${values.due})`;
 
+const attempts = (how: { many: number; apart: string; names: string }) =>
+  `insert into webhook_attempt (delivery_id, number, at, duration_ms, request_headers, error)
+   select 'dlv_planted', n, now() - interval '100 hours' + n * interval '${how.apart}', 1,
+     jsonb_build_object('webhook-id', ${how.names}), 'no answer' from generate_series(1, ${how.many}) n`;
+
 const GIVEN_UP = { state: "failed", attempts: 0, due: "null" };
+
+/** Deliveries that ended as they may. */
+export const LEGAL_WEBHOOKS: Plant[] = ["I32", "I33"].map((of) =>
+  rows(
+    of,
+    "ten attempts in more than 75 hours",
+    endpoint(MERCHANT),
+    delivery({ state: "failed", attempts: 10, due: "null" }),
+    attempts({ many: 10, apart: "9 hours", names: EVENT }),
+  ),
+);
 
 /** Violations by events and deliveries; the world has numbered events and no endpoint of its own. */
 export const WEBHOOK_PLANTS: Plant[] = [
@@ -40,6 +56,20 @@ export const WEBHOOK_PLANTS: Plant[] = [
     `update outbox set sequence = 1 where sequence = 2 and payment_id =
        (select payment_id from outbox where sequence = 100)`,
     `update outbox set sequence = 2 where sequence = 100`,
+  ),
+  rows(
+    "I32",
+    "an attempt under another name",
+    endpoint(MERCHANT),
+    delivery({ state: "failed", attempts: 10, due: "null" }),
+    attempts({ many: 10, apart: "9 hours", names: `'evt_other'` }),
+  ),
+  rows(
+    "I33",
+    "ten attempts in an hour",
+    endpoint(MERCHANT),
+    delivery({ state: "failed", attempts: 10, due: "null" }),
+    attempts({ many: 10, apart: "6 minutes", names: EVENT }),
   ),
   rows(
     "I33",

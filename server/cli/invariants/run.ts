@@ -36,6 +36,14 @@ export function inWords(line: Line): string {
   return `${id} violated  ${line.title}: ${line.problems === 1 ? "" : `${line.problems} times: `}${examples}`;
 }
 
+/** All lines in numbers; what is ok in part is counted by itself too. */
+export function summary(lines: Line[]): string {
+  const count = (outcome: Line["outcome"]) =>
+    lines.filter((line) => line.outcome === outcome).length;
+  const partly = lines.filter((line) => line.outcome === "ok" && line.unchecked.length > 0).length;
+  return `${count("ok")} ok (${partly} of them in part), ${count("violated")} violated, ${count("not_checked")} not checked`;
+}
+
 /** 1 when anything is violated, else 2 when something that was to be looked at did not answer, else 0. */
 export function exitCodeOf(lines: Line[]): number {
   if (lines.some(({ outcome }) => outcome === "violated")) return 1;

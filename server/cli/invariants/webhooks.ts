@@ -27,6 +27,12 @@ export const NUMBERS = [
    where number is not null and sequence > 1 and (before is null or before > number)`,
 ];
 
+/** I32: every attempt names its event, so that a receiver knows what it has seen. */
+export const NAMED = `select format('attempt %s of delivery %s names %s, its event is %s', a.number, d.id,
+    coalesce(a.request_headers ->> 'webhook-id', 'nothing'), d.event_id)
+  from webhook_attempt a join webhook_delivery d on d.id = a.delivery_id
+  where a.request_headers ->> 'webhook-id' is distinct from d.event_id`;
+
 /** I33: nothing a merchant is to be told gets stuck or lost. */
 export const DELIVERY_CHECK: Check = sqlCheck({
   id: "I33",
@@ -50,8 +56,10 @@ export const DELIVERY_CHECK: Check = sqlCheck({
     `select format('delivery %s succeeded without a 2xx answer', d.id) from webhook_delivery d
      where d.state = 'succeeded' and not exists (
        select 1 from webhook_attempt a where a.delivery_id = d.id and a.response_status between 200 and 299)`,
-    `select format('delivery %s was given up after %s attempts', d.id, d.attempts)
+    `select format('delivery %s was given up after %s attempts in %s', d.id, d.attempts, max(a.at) - min(a.at))
      from webhook_delivery d join webhook_endpoint e on e.id = d.endpoint_id
-     where d.state = 'failed' and d.attempts < 10 and e.state <> 'deleted'`,
+     left join webhook_attempt a on a.delivery_id = d.id
+     where d.state = 'failed' and e.state <> 'deleted' group by d.id
+     having coalesce(max(a.at) - min(a.at), interval '0') < interval '75 hours'`,
   ],
 });
