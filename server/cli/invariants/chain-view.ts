@@ -48,6 +48,8 @@ type Scope = {
 export type ChainView = {
   chain: string;
   tokens: Token[];
+  /** What the books name and the registry does not know: only what our accounts hold and send of it is looked at. */
+  others: Token[];
   /** The asset of native coin where buyers may pay with it, else null. */
   native: string | null;
   /** First block whose transactions of native coin are among arrivals and outflows; our own payouts always are. */
@@ -188,13 +190,21 @@ async function balanceAt(ask: Ask, token: Token, account: string, at: bigint): P
   if (token.address === "")
     return BigInt(await ask<Hex>("eth_getBalance", [account, numberToHex(at)]));
   const data = `0x70a08231${pad(account as Hex).slice(2)}`;
-  return BigInt(await ask<Hex>("eth_call", [{ to: token.address, data }, numberToHex(at)]));
+  const answer = await ask<Hex>("eth_call", [{ to: token.address, data }, numberToHex(at)]);
+  // Where there is no contract there is no balance.
+  return answer === "0x" ? 0n : BigInt(answer);
 }
 
 /** Looks at a chain now; throws a sentence when no node gives what the checks need. */
 export async function findChain(
   chain: string,
-  node: { urls: string[]; tokens: Token[]; native: string | null; maxLogRange: number },
+  node: {
+    urls: string[];
+    tokens: Token[];
+    others: Token[];
+    native: string | null;
+    maxLogRange: number;
+  },
   signers: string[],
 ): Promise<FoundChain> {
   const ask = asker(node.urls);
@@ -202,10 +212,12 @@ export async function findChain(
   if (`eip155:${id}` !== chain) throw new Error(`its node is on chain ${id}`);
   const { latest, finalized, counts } = await readHeads(ask, signers);
   const known = new Map<string, ChainReceipt | null>();
-  const found = { chain, tokens: node.tokens, maxLogRange: node.maxLogRange };
+  const { maxLogRange } = node;
+  const sendable = [...node.tokens, ...node.others.filter(({ address }) => address !== "")];
   const cursorless: FoundChain["cursorless"] = {
     chain,
     tokens: node.tokens,
+    others: node.others,
     native: node.native,
     finalized,
     finalityS: Number(latest.time - finalized.time),
@@ -223,10 +235,10 @@ export async function findChain(
       const range = { from: scope.from, to: finalized.number };
       const padded = (accounts: string[]) => accounts.map((account) => pad(account as Hex));
       // An empty list in a filter means "any".
-      const read = (accounts: string[], topics: unknown[]) =>
-        accounts.length === 0 || node.tokens.length === 0
+      const read = (tokens: Token[], accounts: string[], topics: unknown[]) =>
+        accounts.length === 0 || tokens.length === 0
           ? Promise.resolve([])
-          : readTransfers(ask, found, range, topics);
+          : readTransfers(ask, { chain, tokens, maxLogRange }, range, topics);
       let coins: Promise<Transfer[]> | undefined;
       const coinsOf = async (wanted: (transfer: Transfer) => boolean) => {
         coins ??= readCoins(ask, node.native, { range, ...scope }, (hashes) =>
@@ -243,14 +255,14 @@ export async function findChain(
         nativeFrom: nativeFrom(range),
         arrivals: () => {
           arrivals ??= Promise.all([
-            read(scope.intermediaries, [TRANSFER, null, padded(scope.intermediaries)]),
+            read(node.tokens, scope.intermediaries, [TRANSFER, null, padded(scope.intermediaries)]),
             coinsOf(({ to }) => scope.intermediaries.includes(to)),
           ]).then((both) => both.flat());
           return arrivals;
         },
         outflows: () => {
           outflows ??= Promise.all([
-            read(scope.signers, [TRANSFER, padded(scope.signers)]),
+            read(sendable, scope.signers, [TRANSFER, padded(scope.signers)]),
             coinsOf(({ from }) => scope.signers.includes(from)),
           ]).then((both) => both.flat());
           return outflows;

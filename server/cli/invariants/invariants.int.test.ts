@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
@@ -488,6 +488,51 @@ test("a node that is some blocks behind", async () => {
       );
   } finally {
     await proxy.stop();
+    await copy.drop();
+  }
+});
+
+/** The world's registry without one of its tokens. */
+function registryWithout(token: Hex): string {
+  const file = join(world.world.dir, "smaller.json");
+  const registry = JSON.parse(readFileSync(world.world.registryFile, "utf8"));
+  for (const chain of registry.chains)
+    chain.tokens = chain.tokens.filter(
+      ({ address }: { address: string }) => address.toLowerCase() !== token.toLowerCase(),
+    );
+  writeFileSync(file, JSON.stringify(registry));
+  return file;
+}
+
+// Guarantee: what the books hold and the registry does not know is compared all the same, and what cannot be judged is said.
+test("a token that the registry does not know", async () => {
+  const registry = { FLORIN_REGISTRY_FILE: registryWithout(first().usdt) };
+  const { code, lines, text } = await run(clean, registry);
+  expect(code, text).toBe(0);
+  const asset = `${CHAIN}/erc20:${first().usdt.toLowerCase()}`;
+  expect(lines.find(({ id }) => id === "I14")).toMatchObject({
+    outcome: "ok",
+    note: expect.stringContaining(`${asset} is not in this registry`),
+  });
+  expect(lines.find(({ id }) => id === "I15")).toMatchObject({
+    outcome: "not_checked",
+    note: expect.stringMatching(`options in ${asset}, which this registry does not know`),
+  });
+  const copy = await copyDatabase(clean, "unregistered");
+  try {
+    const { rowCount } = await copy.client.query(
+      `update ledger_entry e set amount = e.amount + 1000000000 from ledger_account a
+       where a.id = e.account_id and a.kind = 'intermediary' and a.asset = $1 and e.amount > 0`,
+      [asset],
+    );
+    expect(rowCount).not.toBe(0);
+    const planted = await run(copy.url, registry);
+    const line = planted.lines.find(({ id }) => id === "I14");
+    expect([line?.outcome, line?.examples?.join()]).toEqual([
+      "violated",
+      expect.stringContaining(`${asset}: the chain holds`),
+    ]);
+  } finally {
     await copy.drop();
   }
 });

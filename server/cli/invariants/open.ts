@@ -1,8 +1,9 @@
 import pg from "pg";
 import type { Query } from "#server/db/client.ts";
-import { type ChainView, type FoundChain, findChain } from "./chain-view.ts";
+import { type ChainView, type FoundChain, findChain, type Token } from "./chain-view.ts";
 import type { Context } from "./context.ts";
-import { type Settings, Unusable } from "./settings.ts";
+import { type Node, type Settings, Unusable } from "./settings.ts";
+import type { SolanaNode } from "./solana-node.ts";
 import { type FoundCluster, findCluster } from "./solana-view.ts";
 
 const CONNECT_MS = 10_000;
@@ -58,6 +59,43 @@ const INTERMEDIARIES = `
 const intermediariesOf = async (query: Query, chain: string): Promise<string[]> =>
   (await query<{ account: string }>(INTERMEDIARIES, [chain])).map(({ account }) => account);
 
+/** Everything of value on a chain that the books, settlements or refunds name. */
+const NAMED = `
+  select asset from ledger_account where kind = 'intermediary' and split_part(asset, '/', 1) = $1
+  union select asset from settlement where split_part(asset, '/', 1) = $1
+  union select asset from refund where split_part(asset, '/', 1) = $1 order by asset`;
+
+/** The assets that the books name and the registry does not know. */
+async function unregistered(query: Query, chain: string, known: string[]): Promise<string[]> {
+  const named = await query<{ asset: string }>(NAMED, [chain]);
+  return named.map(({ asset }) => asset).filter((asset) => !known.includes(asset));
+}
+
+const addressIn = (asset: string): string => asset.slice(asset.lastIndexOf(":") + 1);
+
+/** The cluster's node with everything that the books hold there. */
+async function withNamed(query: Query, chain: string, node: SolanaNode): Promise<SolanaNode> {
+  const others = await unregistered(
+    query,
+    chain,
+    node.assets.map(({ asset }) => asset),
+  );
+  const more = others.map((asset) => ({
+    asset,
+    mint: asset.includes("/slip44:") ? null : addressIn(asset),
+  }));
+  return { ...node, assets: [...node.assets, ...more] };
+}
+
+/** What the books hold on a chain beside what is registered; native coin that is not accepted has no address. */
+async function othersOf(query: Query, chain: string, { tokens, native }: Node): Promise<Token[]> {
+  const known = [...tokens.map(({ asset }) => asset), ...(native === null ? [] : [native])];
+  return (await unregistered(query, chain, known)).map((asset) => ({
+    asset,
+    address: asset.includes("/erc20:") ? addressIn(asset) : "",
+  }));
+}
+
 type Sought = { found: FoundChain[]; clusters: FoundCluster[]; unseen: Context["unseen"] };
 
 async function findChains(settings: Settings, query: Query): Promise<Sought> {
@@ -68,7 +106,13 @@ async function findChains(settings: Settings, query: Query): Promise<Sought> {
     const cluster = settings.solana.get(chain);
     if (cluster !== undefined) {
       try {
-        clusters.push(await findCluster(chain, cluster, await intermediariesOf(query, chain)));
+        clusters.push(
+          await findCluster(
+            chain,
+            await withNamed(query, chain, cluster),
+            await intermediariesOf(query, chain),
+          ),
+        );
       } catch (error) {
         unseen.push({ chain, why: messageOf(error), failed: true });
       }
@@ -81,7 +125,8 @@ async function findChains(settings: Settings, query: Query): Promise<Sought> {
       continue;
     }
     try {
-      found.push(await findChain(chain, node, signers));
+      const others = await othersOf(query, chain, node);
+      found.push(await findChain(chain, { ...node, others }, signers));
     } catch (error) {
       unseen.push({ chain, why: messageOf(error), failed: true });
     }

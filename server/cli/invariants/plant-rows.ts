@@ -260,6 +260,19 @@ const MONEY: Plant[] = [
     MOVE_BALANCES,
   ),
   rows(
+    "I14",
+    "books of a token that nobody holds",
+    `insert into ledger_account (id, kind, asset)
+     values ('planted', 'intermediary', 'eip155:31337/erc20:0x' || repeat('9', 40))`,
+    ...posting("planted", [`id = 'planted'`, "5"]),
+    MOVE_BALANCES,
+  ),
+  rows(
+    "I14",
+    "books of something that is no asset",
+    `insert into ledger_account (id, kind, asset) values ('planted', 'intermediary', 'eip155:31337/nothing:1')`,
+  ),
+  rows(
     "I15",
     "an offer at par for less than is due",
     `update payment_option set amount_minor = amount_minor - 1 where expires_at is null and payment_id = ${EXPIRED}`,

@@ -25,6 +25,15 @@ type Source = Record<string, string | undefined>;
 
 /** What `FLORIN_SETTLEMENT_BATCH_S` is when it is not set. */
 const BATCH_S = 3_600;
+
+/** As the server reads it: what is set to nothing is not set. */
+function readBatchS(text = ""): number {
+  if (text.trim() === "") return BATCH_S;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds > 0) return seconds;
+  throw new Unusable("FLORIN_SETTLEMENT_BATCH_S: must be a whole number of seconds");
+}
+
 const SANDBOX_LOG_RANGE = 1_000;
 
 const list = (value: string | undefined): string[] =>
@@ -51,24 +60,22 @@ const noChains = (): Chains => ({ nodes: new Map(), solana: new Map(), decimals:
 
 const LAMPORT_DECIMALS = 9;
 
-/** The chains of the registry whose `FLORIN_RPC_<chain id>` is set. */
+/** Chains of the registry whose `FLORIN_RPC_<chain id>` is set, and the decimals of everything registered. */
 function chainsOfEnvironment(source: Source): Chains {
   const chains = noChains();
   const registry = readRegistry(source.FLORIN_REGISTRY_FILE);
   for (const { caip2, tokens } of registry.solana) {
-    const urls = list(source[`FLORIN_RPC_${caip2.slice("solana:".length)}`]);
-    if (urls.length === 0) continue;
     const coin = `${caip2}/slip44:501`;
     chains.decimals.set(coin, LAMPORT_DECIMALS);
     for (const { mint, decimals } of tokens)
       chains.decimals.set(`${caip2}/token:${mint}`, decimals);
+    const urls = list(source[`FLORIN_RPC_${caip2.slice("solana:".length)}`]);
+    if (urls.length === 0) continue;
     const minted = tokens.map(({ mint }) => ({ asset: `${caip2}/token:${mint}`, mint }));
     chains.solana.set(caip2, { urls, assets: [...minted, { asset: coin, mint: null }] });
   }
   for (const entry of registry.chains) {
     const { caip2, tokens, maxLogRange } = entry;
-    const urls = list(source[`FLORIN_RPC_${caip2.slice("eip155:".length)}`]);
-    if (urls.length === 0) continue;
     const registered = tokens.map(({ address, decimals }) => {
       const asset = assetOf(caip2, address);
       chains.decimals.set(asset, decimals);
@@ -77,6 +84,8 @@ function chainsOfEnvironment(source: Source): Chains {
     const { accepted, feed, slip44, decimals } = entry.native;
     const coin = `${caip2}/slip44:${slip44}`;
     chains.decimals.set(coin, decimals);
+    const urls = list(source[`FLORIN_RPC_${caip2.slice("eip155:".length)}`]);
+    if (urls.length === 0) continue;
     const native = accepted && feed !== null ? coin : null;
     chains.nodes.set(caip2, { urls, tokens: registered, native, maxLogRange });
   }
@@ -120,7 +129,7 @@ function chainsOfSandbox({ chains: found }: Sandbox): Chains {
  */
 export function readSettings(source: Source): Settings {
   const given = source.DATABASE_URL ?? "";
-  const batchS = Number(source.FLORIN_SETTLEMENT_BATCH_S ?? BATCH_S);
+  const batchS = readBatchS(source.FLORIN_SETTLEMENT_BATCH_S);
   const ofEnvironment = given === "" ? null : chainsOfEnvironment(source);
   if (ofEnvironment !== null && ofEnvironment.nodes.size + ofEnvironment.solana.size > 0)
     return { databaseUrl: given, batchS, ...ofEnvironment };
@@ -134,5 +143,9 @@ export function readSettings(source: Source): Settings {
         : `${file.message}; or set DATABASE_URL and FLORIN_RPC_<chain id>`,
     );
   const own = sandbox !== null && sandbox.databaseUrl === databaseUrl;
-  return { databaseUrl, batchS, ...(own ? chainsOfSandbox(sandbox) : noChains()) };
+  return {
+    databaseUrl,
+    batchS,
+    ...(own ? chainsOfSandbox(sandbox) : (ofEnvironment ?? noChains())),
+  };
 }
