@@ -155,11 +155,25 @@ async function arrivalProblem(
   return age > JUDGED_WITHIN_S ? `${what} was read ${age} s ago and is not judged` : "waits";
 }
 
+/** What arrived above the blocks that the service has read: a problem once it has waited longer than a judgement may. */
+async function unreadProblem(view: ChainView, transfer: Transfer): Promise<string | null> {
+  const age = view.finalized.time - (await view.blockTime(transfer.blockNumber));
+  return age > JUDGED_WITHIN_S
+    ? `${transfer.amount} of ${transfer.asset} in ${transfer.txHash} (log ${transfer.logIndex}) arrived ${age} s ago, and nothing is read above block ${view.horizon}`
+    : null;
+}
+
 async function arrivalsBooked(context: Context, view: ChainView): Promise<Seen> {
-  const arrivals = (await view.arrivals()).filter(({ blockNumber }) => blockNumber <= view.horizon);
+  const all = await view.arrivals();
+  const arrivals = all.filter(({ blockNumber }) => blockNumber <= view.horizon);
   const rows = await context.query<Booked>(BOOKED, [view.chain]);
   const places = Map.groupBy(rows, ({ key }) => key);
   const problems: string[] = [];
+  for (const transfer of all)
+    if (transfer.blockNumber > view.horizon && !places.has(keyOf(transfer))) {
+      const problem = await unreadProblem(view, transfer);
+      if (problem !== null) problems.push(problem);
+    }
   let waiting = 0;
   for (const transfer of arrivals) {
     const problem = await arrivalProblem(view, transfer, places.get(keyOf(transfer)) ?? []);

@@ -128,6 +128,14 @@ type Costs = {
   receipts(hashes: string[]): Promise<Map<string, { gasCost: bigint }>>;
 };
 
+/** A chain of any kind, with the blocks that its transactions are in. */
+type Ends = {
+  chain: string;
+  finalized: { number: bigint; time: bigint };
+  receipts(hashes: string[]): Promise<Map<string, { blockNumber: bigint }>>;
+  blockTime(number: bigint): Promise<bigint>;
+};
+
 async function gasPaid(context: Context, view: Costs): Promise<Seen> {
   const all = await context.query<GasRow>(GAS, [view.chain]);
   const { finalized, oldest = 0n } = view;
@@ -158,6 +166,53 @@ async function gas(context: Context): Promise<Finding> {
   ]);
 }
 
+/** How long a transaction in a final block may wait for the service to record its end. */
+const ENDED_WITHIN_S = 900;
+
+type WaitingRow = { id: string; state: string; hashes: string[] };
+
+/** Old intents that are on their way; a young one may have been sent while a chain's clock was moved. */
+const WAITING = `select i.id, i.state, array(select t.hash from chain_tx t where t.intent_id = i.id) as hashes
+  from chain_intent i where i.chain = $1 and i.state in ('broadcast', 'mined')
+    and clock_timestamp() - i.created_at > make_interval(secs => $2) order by i.id`;
+
+async function endsRecorded(context: Context, view: Ends): Promise<Seen> {
+  const rows = await context.query<WaitingRow>(WAITING, [view.chain, ENDED_WITHIN_S]);
+  const receipts = await view.receipts(rows.flatMap(({ hashes }) => hashes));
+  const problems: string[] = [];
+  for (const { id, state, hashes } of rows)
+    for (const hash of hashes) {
+      const block = receipts.get(hash)?.blockNumber;
+      if (block === undefined || block > view.finalized.number) continue;
+      const age = view.finalized.time - (await view.blockTime(block));
+      if (age > BigInt(ENDED_WITHIN_S))
+        problems.push(
+          `${id} is ${state}; ${hash} was mined ${age} s ago, in a block that is final`,
+        );
+    }
+  return { looked: rows.length, problems };
+}
+
+const UNFINISHED = sqlCheck({
+  id: "I35",
+  title: "",
+  counted: [
+    "unfinished intents",
+    "select 1 from chain_intent where state in ('signed', 'broadcast', 'mined')",
+  ],
+  problems: [
+    `select format('%s waits to be sent since %s', id, created_at) from chain_intent
+     where state = 'signed' and broadcast_at is null
+       and clock_timestamp() - created_at > make_interval(secs => ${ACTED_WITHIN_S})`,
+  ],
+});
+
+async function unfinished(context: Context): Promise<Finding> {
+  const look = (view: Ends) => endsRecorded(context, view);
+  const ended = await onChains(context, "of them long sent", { evm: look, solana: look });
+  return together([await UNFINISHED.run(context), ended]);
+}
+
 /** I34 to I40: nothing stands still, nothing is left behind. */
 export const HYGIENE_CHECKS: Check[] = [
   sqlCheck({
@@ -176,19 +231,11 @@ export const HYGIENE_CHECKS: Check[] = [
       }),
     ],
   }),
-  sqlCheck({
+  {
     id: "I35",
-    title: `unfinished transactions are acted on within ${ACTED_WITHIN_S} seconds`,
-    counted: [
-      "unfinished intents",
-      "select 1 from chain_intent where state in ('signed', 'broadcast', 'mined')",
-    ],
-    problems: [
-      `select format('%s waits to be sent since %s', id, created_at) from chain_intent
-       where state = 'signed' and broadcast_at is null
-         and clock_timestamp() - created_at > make_interval(secs => ${ACTED_WITHIN_S})`,
-    ],
-  }),
+    title: `unfinished transactions are sent within ${ACTED_WITHIN_S} seconds, and end within ${ENDED_WITHIN_S / 60} minutes of their final block`,
+    run: unfinished,
+  },
   { id: "I36", title: "stored answers are whole and name what exists", run: storedAnswers },
   notChecked(
     "I37",

@@ -8,4 +8,9 @@ export const LEGAL_ROWS: Plant[] = [
     `select reserve_intent('planted', 'fill', null, null, chain, signer, '{"kind":"fill"}') from signer_nonce limit 1`,
     `update chain_intent set state = 'superseded' where id = 'planted'`,
   ),
+  rows(
+    "I35",
+    "a transaction that became final a moment ago",
+    `update chain_intent set state = 'mined' where kind = 'settlement' and state = 'final'`,
+  ),
 ];

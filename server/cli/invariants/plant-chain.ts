@@ -76,6 +76,17 @@ async function storeBeside(
   );
 }
 
+/** The end of a transaction that nobody recorded for longer than it may take. */
+async function leaveOpen(ground: Ground, state: string): Promise<void> {
+  await ground.sql(
+    `update chain_intent set state = $2, created_at = now() - interval '1 hour'
+     where chain = $1 and kind = 'settlement' and state = 'final'`,
+    [ground.chain, state],
+  );
+  await ground.node("evm_increaseTime", [1_000]);
+  await finalize(ground);
+}
+
 /** Violations that need a chain, or bytes of a transaction. */
 export const CHAIN_PLANTS: Plant[] = [
   {
@@ -116,6 +127,30 @@ export const CHAIN_PLANTS: Plant[] = [
       await ground.node("evm_increaseTime", [1_000]);
       await finalize(ground);
     },
+  },
+  {
+    of: "I11",
+    planted: "an arrival since the scan stopped",
+    async plant(ground) {
+      const data = encodeFunctionData({
+        abi: TOKEN,
+        functionName: "mint",
+        args: [ground.intermediary, 77n],
+      });
+      await sendAs(ground, await ownerOf(ground), { to: ground.usdc, data });
+      await ground.node("evm_increaseTime", [1_000]);
+      await finalize(ground);
+    },
+  },
+  {
+    of: "I35",
+    planted: "a transaction that is final and still called sent",
+    plant: (ground) => leaveOpen(ground, "broadcast"),
+  },
+  {
+    of: "I35",
+    planted: "a transaction that is final and still called mined",
+    plant: (ground) => leaveOpen(ground, "mined"),
   },
   {
     of: "I14",

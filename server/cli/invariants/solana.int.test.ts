@@ -219,3 +219,33 @@ test.for(PLANTS.map((plant, index) => [plant[0], plant[1], plant.slice(2), index
     }
   },
 );
+
+/** Lets a quarter of an hour pass on the chain. */
+async function letTimePass(): Promise<void> {
+  const { rpc } = shop();
+  const timeOf = async () => {
+    const slot = await rpc<number>("getSlot", [{ commitment: "finalized" }]);
+    return rpc<number>("getBlockTime", [slot]);
+  };
+  const before = await timeOf();
+  await rpc("surfnet_timeTravel", [{ absoluteTimestamp: (before + 1_000) * 1_000 }]);
+  await until(timeOf, (now) => now >= before + 1_000);
+}
+
+// Guarantee: a service that stopped recording what is final is found on Solana too.
+test("I35 finds a transaction that is final and still called sent", async () => {
+  const copy = await copyDatabase(world.world.databaseUrl, "planted_open");
+  try {
+    await letTimePass();
+    const { rowCount } = await copy.client.query(
+      `update chain_intent set state = 'broadcast', created_at = now() - interval '1 hour' where kind = 'settlement'`,
+    );
+    expect(rowCount).toBeGreaterThan(0);
+    const lines = await runHere({ DATABASE_URL: copy.url });
+    const line = lines.find(({ id }) => id === "I35");
+    expect(line?.outcome, lines.map(inWords).join("\n")).toBe("violated");
+    expect(alarms(await runHere())).toEqual([]);
+  } finally {
+    await copy.drop();
+  }
+});
