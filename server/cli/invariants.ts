@@ -10,7 +10,7 @@ const USAGE = `Checks every invariant against the database and the chains, and c
   npm run invariants -- --json    one JSON document
 
 Looks at DATABASE_URL and FLORIN_RPC_<chain id>, as the server does, or at the running sandbox of SANDBOX_DIR.
-Another node than the server's may be given. Exit code: 0 nothing is violated, 1 something is, 2 it could not be checked.
+A line that is ok in part says what it leaves out, and why. Another node than the server's may be given. Exit code: 0 nothing is violated, 1 something is, 2 it could not be checked.
 `;
 
 const write = (text: string) => void process.stdout.write(`${text}\n`);

@@ -102,7 +102,7 @@ async function capturesOnChain(context: Context, view: ChainView): Promise<Seen>
 
 async function capturesOnSolana(context: Context, view: SolanaView): Promise<Seen> {
   const all = await readCaptures(context, view);
-  const { rows, notes } = shownBy(view, all, ({ block_number }) => block_number);
+  const { rows, ...said } = shownBy(view, all, ({ block_number }) => block_number);
   const txs = await view.receipts(rows.map(({ tx_ref }) => tx_ref));
   const problems = rows.map((row) => {
     const tx = txs.get(row.tx_ref);
@@ -110,7 +110,7 @@ async function capturesOnSolana(context: Context, view: SolanaView): Promise<See
     const placed = tx && { success: tx.success, blockNumber: tx.blockNumber };
     return captureProblem(row, placed, found);
   });
-  return { looked: rows.length, problems: problems.filter((problem) => problem !== null), notes };
+  return { looked: rows.length, problems: problems.filter((problem) => problem !== null), ...said };
 }
 
 /** Where one arrival is booked, as rows of the database say. */

@@ -18,28 +18,35 @@ export type Context = {
 };
 
 /** What a check saw of one chain. */
-export type Seen = { looked: number; problems: string[]; notes?: string[] };
+export type Seen = {
+  looked: number;
+  problems: string[];
+  notes?: string[];
+  /** Parts that could not be looked at, each with why. */
+  unchecked?: string[];
+};
 
 /** The note on rows left to a later run, since their blocks are above the node's final one; none where there are none. */
 export const aboveFinal = (rows: number): string[] =>
   rows === 0 ? [] : [`${rows} above its node's final block left to the next run`];
 
-/** Rows of a cluster that its node can show, by slot, and what is said of the others. */
+/** What is said of rows whose slots a node no longer keeps; nothing where there are none. */
+export const outOfReach = (rows: number, oldest: bigint): string[] =>
+  rows === 0 ? [] : [`${rows} not checked: its node keeps no slot below ${oldest}`];
+
+/** Rows of a chain that its node can show, by block, and what is said of the others. */
 export function shownBy<Row>(
-  { finalized, oldest }: Pick<SolanaView, "finalized" | "oldest">,
+  { finalized, oldest }: { finalized: { number: bigint }; oldest: bigint },
   all: Row[],
-  slotOf: (row: Row) => string | null,
-): { rows: Row[]; notes: string[] } {
-  const ofSlot = (row: Row) => BigInt(slotOf(row) ?? oldest);
-  const rows = all.filter((row) => ofSlot(row) >= oldest && ofSlot(row) <= finalized.number);
-  const gone = all.filter((row) => ofSlot(row) < oldest).length;
-  const notes = aboveFinal(all.length - rows.length - gone);
+  blockOf: (row: Row) => string | null,
+): { rows: Row[]; notes: string[]; unchecked: string[] } {
+  const numberOf = (row: Row) => BigInt(blockOf(row) ?? oldest);
+  const rows = all.filter((row) => numberOf(row) >= oldest && numberOf(row) <= finalized.number);
+  const gone = all.filter((row) => numberOf(row) < oldest).length;
   return {
     rows,
-    notes:
-      gone === 0
-        ? notes
-        : [...notes, `${gone} not checked: its node keeps no slot below ${oldest}`],
+    notes: aboveFinal(all.length - rows.length - gone),
+    unchecked: outOfReach(gone, oldest),
   };
 }
 
@@ -68,6 +75,7 @@ export async function onChains(
     looked += seen.looked;
     problems.push(...seen.problems.map((problem) => `${chain}: ${problem}`));
     notes.push(...(seen.notes ?? []).map((note) => `${chain}: ${note}`));
+    unseen.push(...(seen.unchecked ?? []).map((part) => `${chain}: ${part}`));
   }
   if (problems.length > 0) return judge(problems, "");
   const failed = context.unseen.some((one) => one.failed);

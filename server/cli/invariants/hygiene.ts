@@ -139,7 +139,7 @@ type Ends = {
 async function gasPaid(context: Context, view: Costs): Promise<Seen> {
   const all = await context.query<GasRow>(GAS, [view.chain]);
   const { finalized, oldest = 0n } = view;
-  const { rows: ended, notes } = shownBy({ finalized, oldest }, all, (row) => row.mined_block);
+  const { rows: ended, ...said } = shownBy({ finalized, oldest }, all, (row) => row.mined_block);
   const receipts = await view.receipts(ended.flatMap(({ mined_hash }) => mined_hash ?? []));
   const problems = ended.flatMap(({ id, mined_hash, posted, gas_cost }) => {
     const receipt = receipts.get(mined_hash ?? "");
@@ -148,7 +148,7 @@ async function gasPaid(context: Context, view: Costs): Promise<Seen> {
       ? []
       : [`${id}: ${mined_hash} cost ${receipt.gasCost}, recorded ${gas_cost}, posted ${posted}`];
   });
-  return { looked: ended.length, problems, notes };
+  return { looked: ended.length, problems, ...said };
 }
 
 async function gas(context: Context): Promise<Finding> {

@@ -1,6 +1,6 @@
 import type { Transfer } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
-import { aboveFinal, type Context, onChains, type Seen } from "./context.ts";
+import { aboveFinal, type Context, onChains, outOfReach, type Seen } from "./context.ts";
 import { together } from "./finding.ts";
 import {
   merchantsRefunds,
@@ -109,8 +109,12 @@ async function settledOnChain(context: Context, view: PaidFrom): Promise<Seen> {
     else if (problem !== null) problems.push(problem);
   }
   const notes = waiting > 0 ? [`${waiting} about to be recorded`] : [];
-  if (gone > 0) notes.push(`${gone} not checked: its node keeps no slot below ${oldest}`);
-  return { looked, problems, notes: [...notes, ...aboveFinal(above)] };
+  return {
+    looked,
+    problems,
+    notes: [...notes, ...aboveFinal(above)],
+    unchecked: outOfReach(gone, oldest),
+  };
 }
 
 /** The net part of a capture, by the terms the payment was made with. */
