@@ -1,8 +1,8 @@
-import { awaitOutcome, outcomeOfRefusal } from "#server/client/wallet/await-outcome.ts";
+import { outcomeOfRefusal } from "#server/client/wallet/await-outcome.ts";
 import { openPayment, type PaymentClient } from "#server/client/wallet/client.ts";
 import { GatewayError } from "#server/client/wallet/gateway-error.ts";
 import type { Outcome } from "#server/client/wallet/outcome.ts";
-import { type PaySettings, type Progress, pay } from "#server/client/wallet/pay.ts";
+import { type PaySettings, type Progress, pay, watchPayment } from "#server/client/wallet/pay.ts";
 import {
   type NumberedAccount,
   numberAccounts,
@@ -26,10 +26,6 @@ import { durationInWords, optionTable, paymentInWords, table } from "./pay-words
 import { plain } from "./plain.ts";
 import { endWithReader } from "./reader.ts";
 import { readSandbox, type Sandbox } from "./sandbox-file.ts";
-
-/** Longest hold of one call while a payment is watched, and the longest watch. */
-const MAX_POLL_MS = 20_000;
-const WATCH_MS = 10 * 60_000;
 
 /** How the command ends: what `--json` prints besides the story, the lines for people, the exit code. */
 type Ending = { document: Record<string, unknown>; lines: string[]; exitCode: number };
@@ -113,20 +109,24 @@ const formFiller =
     return { kind: "fields", fields: fillForm(schema) };
   };
 
-async function payNow(
-  command: Command,
-  client: PaymentClient,
-  accounts: NumberedAccount[],
-): Promise<Ending> {
-  const { sandbox, wanted, story, say } = command;
+/** Writes every step into the story and says it; of a trouble that lasts only the first time. */
+function teller({ sandbox, story, say }: Command, client: PaymentClient) {
   let inTrouble = false;
-  const onProgress = (progress: Progress) => {
+  return (progress: Progress) => {
     if (progress.kind === "trouble" && inTrouble) return;
     inTrouble = progress.kind === "trouble";
     const before = progress.kind === "standing" ? story.status : null;
     tell(story, progress);
     say(progressInWords(sandbox, story, progress, before, client.serverNow()));
   };
+}
+
+async function payNow(
+  command: Command,
+  client: PaymentClient,
+  accounts: NumberedAccount[],
+): Promise<Ending> {
+  const { sandbox, wanted, story, say } = command;
   const outcome = await pay({
     client,
     accounts: accounts.map(({ caip10 }) => caip10),
@@ -137,7 +137,7 @@ async function payNow(
       return executable.find(({ id }) => id === option?.id) ?? null;
     },
     ...(wanted.fillForm ? { collectData: formFiller(say) } : {}),
-    onProgress,
+    onProgress: teller(command, client),
     onExpiryWarning: (secondsLeft) => say([`  ${durationInWords(secondsLeft)} left to pay`]),
   });
   return endOf(outcome, command);
@@ -145,16 +145,7 @@ async function payNow(
 
 /** Follows a payment to its end, and pays nothing. */
 async function watchOnly(command: Command, client: PaymentClient): Promise<Ending> {
-  const { story, say } = command;
-  const outcome = await awaitOutcome(client, null, {
-    pollBy: "status",
-    maxPollMs: MAX_POLL_MS,
-    timeoutMs: WATCH_MS,
-    onStanding: (standing) => {
-      if (standing.status !== story.status) say([`  ${standing.status}`]);
-      tell(story, { kind: "standing", standing });
-    },
-  });
+  const outcome = await watchPayment({ client, onProgress: teller(command, client) });
   if (outcome.kind === "processing" && outcome.status === "requires_action")
     return ended("open", "The payment is still open, and nothing that pays it was seen yet.", 1);
   return endOf(outcome, command);

@@ -60,21 +60,18 @@ const NO_OPTION: Record<NoOptionReason, string> = {
   none_chosen: "No option was chosen; nothing was paid.",
 };
 
+/** What happened, and what to do where nothing was sent. */
 const ENDED = {
-  failed: "The payment failed.",
-  expired: "The payment expired before it was paid.",
-  cancelled: "The payment was cancelled.",
-} as const;
-const START_OVER = {
-  failed: "Start again from the shop.",
-  expired: "Ask the shop for a new payment link.",
-  cancelled: "Start again from the shop.",
+  failed: ["The payment failed.", "Start again from the shop."],
+  expired: ["The payment expired before it was paid.", "Ask the shop for a new payment link."],
+  cancelled: ["The payment was cancelled.", "Start again from the shop."],
 } as const;
 
 /** The end of a payment that took nothing, to somebody who may have sent money to it. */
 function adviceForEnd({ kind, sent }: { kind: keyof typeof ENDED } & Sent): string {
-  if (sent === null) return `${ENDED[kind]} ${START_OVER[kind]}`;
-  return `${ENDED[kind]} This wallet had sent ${sent}, which did not count for it any more. The money is not lost: the shop is told when it arrives, and accepts or returns it. Do not send it again.`;
+  const [what, startOver] = ENDED[kind];
+  if (sent === null) return `${what} ${startOver}`;
+  return `${what} This wallet had sent ${sent}, which did not count for it any more. The money is not lost: the shop is told when it arrives, and accepts or returns it. Do not send it again.`;
 }
 
 /** Hashes are hexadecimal on the chains whose wallets broadcast themselves. */

@@ -67,6 +67,12 @@ export type PaySettings = {
   signal?: AbortSignal;
 };
 
+/** What it takes to follow a payment. */
+export type WatchSettings = Pick<
+  PaySettings,
+  "client" | "onProgress" | "pollBy" | "maxPollMs" | "timeoutMs" | "signal"
+>;
+
 const WARN_AT_SECONDS = [120, 10];
 const MAX_POLL_MS = 20_000;
 const TIMEOUT_MS = 10 * 60_000;
@@ -114,10 +120,10 @@ function quietly(tell: () => void): void {
   }
 }
 
-const report = ({ onProgress }: PaySettings, progress: Progress): void =>
+const report = ({ onProgress }: WatchSettings, progress: Progress): void =>
   quietly(() => onProgress?.(progress));
 
-function waitSettings(settings: PaySettings): WaitSettings {
+function waitSettings(settings: WatchSettings): WaitSettings {
   const { signal } = settings;
   return {
     pollBy: settings.pollBy ?? "status",
@@ -133,13 +139,16 @@ function waitSettings(settings: PaySettings): WaitSettings {
 const comparable = (caip10: string): string =>
   caip10.startsWith("eip155:") ? caip10.toLowerCase() : caip10;
 
+/** Follows a payment to its end, or until the time is over, and pays nothing. */
+export const watchPayment = (settings: WatchSettings): Promise<Outcome> =>
+  awaitOutcome(settings.client, null, waitSettings(settings));
+
 async function choose(settings: PaySettings, watch: ExpiryWatch): Promise<Step<Chosen>> {
   const { client, accounts, executors, signal } = settings;
   const answer = await client.getOptions(accounts, { includePaymentInfo: true, signal });
   const payment = answer.info ?? (await client.getPayment({ signal }));
   report(settings, { kind: "options", payment, options: answer.options });
-  if (payment.status !== "requires_action")
-    return end(await awaitOutcome(client, null, waitSettings(settings)));
+  if (payment.status !== "requires_action") return end(await watchPayment(settings));
   watch.watch(payment.expiresAt);
   if (answer.options.length === 0) return noOption("none_offered");
   const own = new Set(accounts.map(comparable));
@@ -260,7 +269,7 @@ function outcomeOfTrouble(error: GatewayError): Outcome {
  * Pays: options, the user's choice, data where the option needs it, the actions in order, confirm, and
  * the wait for the end. Expected ends are outcomes; it throws only what executors and callbacks leave no
  * name for, and the signal's reason. Paying the same link again after any outcome is safe except
- * after `processing` and `unknown`: those are watched, by `awaitOutcome`, until they are known.
+ * after `processing` and `unknown`: those are watched, by `watchPayment`, until they are known.
  */
 export async function pay(settings: PaySettings): Promise<Outcome> {
   const { client, signal } = settings;
