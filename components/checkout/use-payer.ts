@@ -74,11 +74,12 @@ function useArrivals({ view, getApi, see }: Pick<Parts, "view" | "getApi" | "see
 export function usePayer({ view, chains, getApi, see, wake }: Parts) {
   const [step, dispatch] = useReducer(nextStep, START);
   const [rejected, setRejected] = useState(false);
-  const { finder, wallets } = useWallets(view.sandbox, getApi, view.status === "requires_action");
+  const isOpen = view.status === "requires_action";
+  const { finder, wallets } = useWallets(view.sandbox, getApi, isOpen);
   const now = useRef<Step>(step);
   now.current = step;
-  const isOpen = useRef(true);
-  isOpen.current = view.status === "requires_action";
+  const openNow = useRef(isOpen);
+  openNow.current = isOpen;
   const payer = useRef<Promise<Payer> | null>(null);
   const { id } = view;
   useArrivals({ view, getApi, see }, step);
@@ -93,7 +94,7 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
           ...around,
           dispatch,
           step: () => now.current,
-          isOpen: () => isOpen.current,
+          isOpen: () => openNow.current,
         });
       },
     );
@@ -101,7 +102,7 @@ export function usePayer({ view, chains, getApi, see, wake }: Parts) {
   }, [id, chains, getApi, see, wake, finder]);
 
   // Handed in by the tab that sent it, or seen too late by the payment that had closed.
-  const mayBeMissing = view.status === "requires_action" || tookNothing(view.stage);
+  const mayBeMissing = isOpen || tookNothing(view.stage);
   useEffect(() => {
     if (mayBeMissing && tabMemory.read(sentKey(id)) !== null)
       void getPayer().then((one) => one.resume());

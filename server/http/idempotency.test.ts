@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
+import { MERCHANT } from "#server/testing/callers.ts";
 import { canonicalJson, readClaim } from "./idempotency.ts";
 
-const caller = {
-  kind: "merchant",
-  environment: "test",
-  partnerId: "par_1",
-  merchantId: "mer_1",
-  keyId: "key_1",
-} as const;
-const claim = (key: string, body: unknown, by = caller as typeof caller) =>
+const claim = (key: string, body: unknown, by = MERCHANT as typeof MERCHANT) =>
   readClaim(new Headers({ "idempotency-key": key }), by, "/v1/merchant/payment", body);
 
 // Guarantee: a repetition is known by what it says, not by the order or spacing it is written in.
@@ -22,13 +16,13 @@ test("the same body has one spelling", () => {
   expect(claim("k", one)?.fingerprint).toHaveLength(32);
 });
 
-// Guarantee: a key belongs to its caller, environment and merchant.
+// Guarantee: a key belongs to its MERCHANT, environment and merchant.
 test("scopes differ", () => {
   const scopes = [
     claim("k", {}),
-    claim("k", {}, { ...caller, merchantId: "mer_2" } as never),
-    claim("k", {}, { ...caller, partnerId: "par_2" } as never),
-    claim("k", {}, { ...caller, environment: "live" } as never),
+    claim("k", {}, { ...MERCHANT, merchantId: "mer_2" } as never),
+    claim("k", {}, { ...MERCHANT, partnerId: "par_2" } as never),
+    claim("k", {}, { ...MERCHANT, environment: "live" } as never),
   ].map((one) => one?.scope);
   expect(new Set(scopes).size).toBe(4);
 });
@@ -40,5 +34,5 @@ test.for(["", "k".repeat(256), "caf\u00e9"])("%j is no key", (key) => {
 
 // Guarantee: without a key nothing is stored.
 test("no header, no claim", () => {
-  expect(readClaim(new Headers(), caller, "/v1/merchant/payment", {})).toBeNull();
+  expect(readClaim(new Headers(), MERCHANT, "/v1/merchant/payment", {})).toBeNull();
 });

@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
 import type { Services } from "#server/ports/services.ts";
+import { WALLET } from "#server/testing/callers.ts";
 import { confirmPayment } from "./confirm-payment.ts";
-
-const caller = {
-  kind: "gateway",
-  environment: "test",
-  partnerId: "par_1",
-  keyId: "key_1",
-  reach: "all",
-} as const;
 
 /** Confirms an option of an account with code by a signature of so many bytes, where everything after the checks of form says that the price has moved. */
 function confirm(bytes: number): Promise<void> {
@@ -42,7 +35,7 @@ function confirm(bytes: number): Promise<void> {
   } as unknown as Services;
   const result = { type: "walletRpc" as const, data: [`0x${"ff".repeat(bytes)}`] };
   const input = { optionId: "opt_1", results: [result], collectedData: undefined };
-  return confirmPayment(services, caller, "pay_1", input);
+  return confirmPayment(services, WALLET, "pay_1", input);
 }
 
 // Guarantee: a signature that no capture could pay to hand over is refused before a chain is asked, and ends nothing.

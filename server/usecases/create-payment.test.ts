@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import type { Services } from "#server/ports/services.ts";
 import type { NewPayment } from "#server/ports/store.ts";
+import { MERCHANT } from "#server/testing/callers.ts";
 import { type CreatePaymentInput, createPayment } from "./create-payment.ts";
 
-const caller = {
-  kind: "merchant",
-  environment: "test",
-  partnerId: "par_1",
-  merchantId: "mer_1",
-  keyId: "key_1",
-} as const;
 const input: CreatePaymentInput = {
   unit: "iso4217/USD",
   value: "400",
@@ -51,7 +45,7 @@ async function create(flow: "direct" | "intermediary"): Promise<NewPayment> {
       },
     },
   } as unknown as Services;
-  await createPayment(services, caller, input, null, () => ({ status: 201, body: "" }));
+  await createPayment(services, MERCHANT, input, null, () => ({ status: 201, body: "" }));
   const [payment] = made;
   if (payment === undefined) throw new Error("nothing was made");
   return payment;

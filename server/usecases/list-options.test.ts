@@ -1,16 +1,10 @@
 import { expect, test } from "vitest";
 import { ChainUnavailable } from "#server/ports/chain.ts";
 import type { Services } from "#server/ports/services.ts";
+import { WALLET } from "#server/testing/callers.ts";
 import { listOptions } from "./list-options.ts";
 
 const ACCOUNT = `0x${"1".repeat(40)}`;
-const caller = {
-  kind: "gateway",
-  environment: "test",
-  partnerId: "par_1",
-  keyId: "key_1",
-  reach: "all",
-} as const;
 
 /** Lists what one account can pay with on a chain of which the merchant accepts nothing; returns who was screened. */
 async function list(
@@ -38,7 +32,7 @@ async function list(
     },
   } as unknown as Services;
   const input = { accounts: [`${chain}:${ACCOUNT}`], includePaymentInfo: false };
-  const { options } = await listOptions(services, caller, payment.id, input);
+  const { options } = await listOptions(services, WALLET, payment.id, input);
   return { options: options.length, screened };
 }
 

@@ -192,7 +192,7 @@ export async function checkChain(
   foreign: ForeignFeed[] = [],
 ): Promise<BootCheck> {
   const chainId = BigInt(entry.caip2.slice("eip155:".length));
-  const wrong = [await checkPermit2(rpc, chainId, entry), await checkOracle(rpc, entry)];
+  const wrong = await Promise.all([checkPermit2(rpc, chainId, entry), checkOracle(rpc, entry)]);
   const codes = await rpc.batch(signers.map(codeAt));
   const fatal = [
     ...wrong.filter((reason) => reason !== null),

@@ -1,9 +1,9 @@
 import {
-  accountOf,
   type ChainReceipt,
   type ChainView,
-  TRANSFER,
+  type Moved,
   type Transfer,
+  transferIn,
 } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { aboveFinal, type Context, onChains, type Seen, shownBy } from "./context.ts";
@@ -26,12 +26,12 @@ type CaptureRow = {
   received: string;
 };
 
-type Moved = { asset: string; from: string; to: string; amount: bigint };
 /** Where a transaction is; without a hash its block's number alone names it. */
 type Placed = { success: boolean; blockNumber: bigint; blockHash?: string };
 
 /** The transfer that a booked capture names; null: there is none. */
 function transferOf(
+  chain: string,
   row: CaptureRow,
   receipt: ChainReceipt | undefined,
   sent: SentTx | undefined,
@@ -40,14 +40,7 @@ function transferOf(
     return sent === undefined
       ? null
       : { asset: row.asset, from: sent.from, to: sent.to, amount: sent.value };
-  const log = receipt?.logs.find(({ logIndex }) => logIndex === row.log_index);
-  if (log === undefined || log.topics[0] !== TRANSFER) return null;
-  return {
-    asset: `${row.asset.slice(0, row.asset.lastIndexOf(":"))}:${log.address}`,
-    from: accountOf(log.topics[1]),
-    to: accountOf(log.topics[2]),
-    amount: BigInt(log.data),
-  };
+  return receipt === undefined ? null : transferIn(receipt, row.log_index, chain);
 }
 
 /** What a booked capture says that its receipt does not; null: it is on chain as booked. */
@@ -91,7 +84,7 @@ async function capturesOnChain(context: Context, view: ChainView): Promise<Seen>
   );
   const problems = rows.map((row) => {
     const receipt = receipts.get(row.tx_ref);
-    return captureProblem(row, receipt, transferOf(row, receipt, sent.get(row.tx_ref)));
+    return captureProblem(row, receipt, transferOf(view.chain, row, receipt, sent.get(row.tx_ref)));
   });
   return {
     looked: rows.length,

@@ -102,13 +102,13 @@ type RawReceipt = {
 };
 
 /** Topic of an EIP-20 `Transfer`. */
-export const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
+const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 const TIMEOUT_MS = 60_000;
 const BATCH = 50;
 const RECEIPTS_AT_ONCE = 200;
 
 /** The account in an indexed topic, lower case. */
-export const accountOf = (topic: string | undefined): string =>
+const accountOf = (topic: string | undefined): string =>
   `0x${(topic ?? "").slice(-40)}`.toLowerCase();
 
 function asker(urls: string[]): Ask {
@@ -122,11 +122,28 @@ function asker(urls: string[]): Ask {
     (await client.request({ method, params } as never)) as T;
 }
 
+/** What a transfer moves, wherever it is read from. */
+export type Moved = Pick<Transfer, "asset" | "from" | "to" | "amount">;
+
+/** What the log of a token's transfer says. */
+const movedIn = (
+  chain: string,
+  { address, topics, data }: { address: string; topics: string[]; data: string },
+): Moved => ({
+  asset: `${chain}/erc20:${address.toLowerCase()}`,
+  from: accountOf(topics[1]),
+  to: accountOf(topics[2]),
+  amount: BigInt(data),
+});
+
+/** The token transfer that a receipt tells of in one of its logs; null: that log tells of none, or is not there. */
+export function transferIn({ logs }: ChainReceipt, logIndex: number, chain: string): Moved | null {
+  const log = logs.find((one) => one.logIndex === logIndex);
+  return log === undefined || log.topics[0] !== TRANSFER ? null : movedIn(chain, log);
+}
+
 const toTransfer = (chain: string, log: RawLog): Transfer => ({
-  asset: `${chain}/erc20:${log.address.toLowerCase()}`,
-  from: accountOf(log.topics[1]),
-  to: accountOf(log.topics[2]),
-  amount: BigInt(log.data),
+  ...movedIn(chain, log),
   txHash: log.transactionHash.toLowerCase(),
   logIndex: Number(BigInt(log.logIndex)),
   blockHash: log.blockHash.toLowerCase(),

@@ -40,6 +40,13 @@ async function ownerOf({ node, usdc }: Ground): Promise<Hex> {
 const transferTo = (to: Hex, value: bigint): Hex =>
   encodeFunctionData({ abi: TOKEN, functionName: "transfer", args: [to, value] });
 
+/** Money for the intermediary that no offer asked for. */
+async function mintUnseen(ground: Ground): Promise<void> {
+  const args = [ground.intermediary, 77n] as const;
+  const data = encodeFunctionData({ abi: TOKEN, functionName: "mint", args });
+  await sendAs(ground, await ownerOf(ground), { to: ground.usdc, data });
+}
+
 async function aRelayer({ sql, chain, intermediary }: Ground): Promise<Hex> {
   const [row] = await sql(
     `select signer from signer_nonce where chain = $1 and signer <> $2 order by signer limit 1`,
@@ -107,12 +114,7 @@ export const CHAIN_PLANTS: Plant[] = [
     of: "I11",
     planted: "an arrival that the scan missed",
     async plant(ground) {
-      const data = encodeFunctionData({
-        abi: TOKEN,
-        functionName: "mint",
-        args: [ground.intermediary, 77n],
-      });
-      await sendAs(ground, await ownerOf(ground), { to: ground.usdc, data });
+      await mintUnseen(ground);
       await pretendRead(ground);
     },
   },
@@ -132,12 +134,7 @@ export const CHAIN_PLANTS: Plant[] = [
     of: "I11",
     planted: "an arrival since the scan stopped",
     async plant(ground) {
-      const data = encodeFunctionData({
-        abi: TOKEN,
-        functionName: "mint",
-        args: [ground.intermediary, 77n],
-      });
-      await sendAs(ground, await ownerOf(ground), { to: ground.usdc, data });
+      await mintUnseen(ground);
       await ground.node("evm_increaseTime", [1_000]);
       await finalize(ground);
     },

@@ -1,4 +1,4 @@
-import { accountOf, type ChainReceipt, TRANSFER } from "./chain-view.ts";
+import type { Moved } from "./chain-view.ts";
 import { aboveFinal, type Context, type Seen } from "./context.ts";
 
 /** Whether a refund's money was set aside and not put back, for a row `r` of refunds. */
@@ -94,23 +94,9 @@ type MerchantRow = {
   ended: string;
 };
 
-type Moved = { asset: string; from: string; to: string; amount: bigint };
-
-/** The token transfer that a receipt tells of in one of its logs. */
-export function transferIn({ logs }: ChainReceipt, logIndex: number, chain: string) {
-  const log = logs.find((one) => one.logIndex === logIndex);
-  if (log === undefined || log.topics[0] !== TRANSFER) return undefined;
-  return {
-    asset: `${chain}/erc20:${log.address}`,
-    from: accountOf(log.topics[1]),
-    to: accountOf(log.topics[2]),
-    amount: BigInt(log.data),
-  };
-}
-
-function merchantProblem(row: MerchantRow, moved: Moved | undefined): string | null {
+function merchantProblem(row: MerchantRow, moved: Moved | null): string | null {
   const what = `refund ${row.id} rests on log ${row.log_index} of ${row.tx_ref}`;
-  if (moved === undefined) return `${what}, which is no transfer`;
+  if (moved === null) return `${what}, which is no transfer`;
   const due = [row.asset, row.sender, row.recipient, BigInt(row.amount)].join(" ");
   const found = [moved.asset, moved.from, moved.to, moved.amount].join(" ");
   return due === found ? null : `${what}: due was ${due}, on chain is ${found}`;
@@ -124,7 +110,7 @@ export async function merchantsRefunds<Receipt extends { success: boolean }>(
     finalized: { time: bigint };
     receipts(hashes: string[]): Promise<Map<string, Receipt>>;
   },
-  find: (receipt: Receipt, logIndex: number, chain: string) => Moved | undefined,
+  find: (receipt: Receipt, logIndex: number, chain: string) => Moved | null,
 ): Promise<Seen> {
   const all = await context.query<MerchantRow>(
     `select r.id, r.asset, r.amount::text as amount, split_part(p.destinations ->> r.asset, ':', 3) as sender,
@@ -141,7 +127,7 @@ export async function merchantsRefunds<Receipt extends { success: boolean }>(
   );
   const problems = rows.map((row) => {
     const receipt = receipts.get(row.tx_ref);
-    const moved = receipt?.success ? find(receipt, row.log_index, view.chain) : undefined;
+    const moved = receipt?.success ? find(receipt, row.log_index, view.chain) : null;
     return merchantProblem(row, moved);
   });
   return {

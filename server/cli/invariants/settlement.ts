@@ -1,4 +1,4 @@
-import type { Transfer } from "./chain-view.ts";
+import { type Transfer, transferIn } from "./chain-view.ts";
 import { type Check, sqlCheck } from "./check.ts";
 import { aboveFinal, type Context, onChains, outOfReach, type Seen } from "./context.ts";
 import { together } from "./finding.ts";
@@ -9,7 +9,6 @@ import {
   REFUND_PAYOUTS,
   REFUND_TERMS,
   refundedOf,
-  transferIn,
 } from "./refunds.ts";
 
 /** How long a settlement may take, and how long a transfer in a final block may wait to be recorded. */
@@ -208,8 +207,11 @@ export const SETTLEMENT_CHECKS: Check[] = [
         await onChains(context, "merchants' refunds", {
           evm: (view) => merchantsRefunds(context, view, transferIn),
           solana: (view) =>
-            merchantsRefunds(context, view, ({ transfers }, logIndex) =>
-              transfers.find((one) => one.logIndex === logIndex),
+            merchantsRefunds(
+              context,
+              view,
+              ({ transfers }, logIndex) =>
+                transfers.find((one) => one.logIndex === logIndex) ?? null,
             ),
         }),
       ]),
